@@ -169,6 +169,7 @@ impl<'a> CaseRun<'a> {
             config: stage.config.clone(),
             is_dry: false,
             log: Some(Arc::clone(log)),
+            dry: None,
         };
         let service = service.staged(staging);
         let registry = service.registry();

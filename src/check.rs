@@ -111,10 +111,12 @@ pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> 
     let subject = Subject::new(parts, others);
     let mut found: Vec<Diagnostic> = Vec::new();
     //= docs/spec.md#diagnostics
-    //# One run of `check` MUST report all errors of a pack.
+    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of
+    //# `check` MUST report all errors of a pack.
     for rule in ALL {
         //= docs/spec.md#diagnostics
-        //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
+        //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of
+        //# `check` MUST report all errors of a pack.
         for diagnostic in (rule.run)(&subject) {
             let same = |known: &&Diagnostic| {
                 known.code == diagnostic.code && known.at == diagnostic.at && known.message == diagnostic.message

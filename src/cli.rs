@@ -30,6 +30,7 @@ mod prompt;
 mod read;
 mod remove;
 mod schema;
+mod script;
 mod secrets;
 mod serve;
 mod terminal;
@@ -98,12 +99,13 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
         CliCommand::Completions(completions) => completions.run(CommandLine::command(), &context.terminal),
         CliCommand::Man(man) => man.run(CommandLine::command(), &context.terminal),
         CliCommand::Serve(serve) => {
-            let context = CommandContext { is_locked: serve.locked, ..context };
+            let context = CommandContext { is_locked: serve.locked, overrides: serve.overrides(), ..context };
             serve.run(context)
         }
         CliCommand::Check(check) => check.run(&context),
         CliCommand::Test(test) => test.run(&context),
         CliCommand::Call(call) => call.run(&context),
+        CliCommand::Script(script) => script.run(&context),
         CliCommand::Read(read) => read.run(&context),
         CliCommand::Prompt(prompt) => prompt.run(&context),
         CliCommand::List(list) => list.run(&context),

@@ -5,7 +5,9 @@
 mod body;
 mod budget;
 mod case;
+mod code_mode;
 pub mod code;
+mod discover;
 mod discovery;
 mod editor_schema;
 mod fields;
@@ -32,6 +34,8 @@ mod workspace;
 pub use body::{Body, Completion};
 pub use budget::PackBudget;
 pub use case::{Case, CaseAction, CaseStep, CompletedItem, Expectation};
+pub use code_mode::{CodeModeDefinition, RUN_SCRIPT, RUN_WRITING_SCRIPT};
+pub use discover::{CALL_TOOL, DiscoverDefinition, FIND_TOOLS};
 pub use discovery::{ALWAYS_LOAD, Discovery, MAX_RESULT_SIZE, SEARCH_HINT};
 pub use fields::Configurable;
 pub use file::{Definitions, read_definitions};

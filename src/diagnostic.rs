@@ -99,6 +99,8 @@ pub struct Diagnostic {
     pub is_for_author: bool,
     /// The calls that led to the error, innermost first, at most five.
     pub trace: Vec<Place>,
+    /// The tool whose call failed, where a script called it.
+    pub tool: Option<String>,
     /// Data for programs: the `data` of `fail` and `protocol_error`, or the problems of arguments.
     pub data: Option<Box<Json>>,
 }
@@ -114,6 +116,7 @@ impl Diagnostic {
             help: None,
             is_for_author: false,
             trace: Vec::new(),
+            tool: None,
             data: None,
         })
     }

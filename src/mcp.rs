@@ -10,6 +10,7 @@ mod connection;
 mod elicitation;
 mod event_hub;
 mod handler;
+mod host_tools;
 mod http;
 mod line_transport;
 mod list_items;

@@ -152,7 +152,9 @@ impl Registry {
         let config = served.pack.compiled.config.to_json();
         let is_on = |enabled: &Configurable<bool>| enabled.value(&config, Json::as_bool) == Some(true);
         for tool in served.tools {
-            if !is_on(&tool.definition.enabled) {
+            if self.settings.workspace.host_tools().contains(&tool.name.as_str()) {
+                diagnostics.push(reserved_name(&tool));
+            } else if !is_on(&tool.definition.enabled) {
                 self.switched_off.push(tool);
             } else if taken.claim(ItemKind::Tool, &tool.name, &tool, &tool.definition.name.at, &mut diagnostics) {
                 self.tools.push(tool);
@@ -196,6 +198,16 @@ impl Registry {
             }
         }
     }
+}
+
+/// The error of a tool whose name the host uses for a tool of its own.
+fn reserved_name(tool: &ServedTool) -> Diagnostic {
+    let message = format!(
+        "the tool `{}` of the pack `{}` is not served: with `[code_mode]` or `[discover]`, toolsd has a tool of that name",
+        tool.name, tool.pack.name
+    );
+    let help = "rename it, set a prefix for the pack in `[prefixes]`, or switch that off";
+    *Diagnostic::new(NAME_CLASH, message).at(tool.definition.name.at.clone()).help(help)
 }
 
 /// A part of a pack, or a whole pack, that is not served since it is broken.

@@ -1,5 +1,6 @@
 //! Scripts: rhai compiled once per pack and run under a guard, with the primitives as its functions.
 
+pub mod ad_hoc;
 mod captured_variables;
 mod execution;
 mod compiled;
@@ -21,9 +22,10 @@ pub mod survey;
 mod tests;
 
 pub use compiled::{FunctionSignature, is_shared};
-pub use engine::{known_arities, known_names, prepare_engine};
+pub use engine::{MAX_CALL_LEVELS, known_arities, known_names, prepare_engine};
 pub use pool::{
-    CallerId, HungCall, Pool, STACK_BYTES, WatchedGuard, block_in_place, commit_call, register_seal, watch_guard,
+    CallerId, HungCall, Pool, STACK_BYTES, WatchedGuard, block_in_place, commit_call, compose_call, register_seal,
+    watch_guard,
 };
 pub use program::{EffectChain, Program};
 pub use reserved_words::RESERVED_WORDS;

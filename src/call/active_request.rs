@@ -1,6 +1,6 @@
 //! One request being answered, and what all requests share: script threads, graphs, memories, caches.
 
-use super::answer::{Answer, ResourceAnswer};
+use super::answer::{Answer, ResourceAnswer, ToolOutcome};
 use super::arguments::accept_arguments;
 use super::change_feed::{ChangeFeed, HostChange};
 use super::dependency_tracker::DependencyTracker;
@@ -17,9 +17,11 @@ use super::resource::{
 use super::server_state::ServerState;
 use super::status::{STATUS, displaced_roots, registry_status};
 use super::tool::{AuditLog, effect_and_limits, run_tool};
+use super::tool_search::find_tools;
 use crate::content::{Content, ResourceBody};
 use crate::definition::{Completion, Configurable, DeclaredQuestion, ItemKind, Located};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::discovery::ToolIndex;
 use crate::graph::{Graph, GraphStore};
 use crate::guard::{CancelFlag, Limits};
 use crate::primitive_api::{Effect, Host, ListKind, Notice, PackMemory, Question, missing_capability};
@@ -46,7 +48,9 @@ pub(super) struct HostState {
     memories: Mutex<HashMap<String, Arc<PackMemory>>>,
     staging: Staging,
     pub(super) server: Arc<ServerState>,
-    pub(super) audit: AuditLog,
+    pub(super) audit: Arc<AuditLog>,
+    /// The index of the tools of a generation.
+    tool_index: Mutex<Option<(u64, Arc<ToolIndex>)>>,
     /// The skills that functions found.
     pub(super) found_skills: FoundSkills,
     /// The list of resources that was made last.
@@ -63,9 +67,28 @@ impl HostState {
             memories: Mutex::default(),
             server: Arc::new(ServerState::new(staging.world.as_ref().map(|world| world.now_ms()))),
             staging,
-            audit: AuditLog::default(),
+            audit: Arc::default(),
+            tool_index: Mutex::default(),
             found_skills: FoundSkills::default(),
             resource_list: ResourceListCache::default(),
+        }
+    }
+
+    /// The same pool and audit on another stage, with graphs of their own.
+    pub(super) fn staged(&self, staging: Staging) -> Self {
+        Self { audit: Arc::clone(&self.audit), ..Self::new(None, Arc::clone(&self.pool), staging) }
+    }
+
+    /// The index of the tools of a registry.
+    pub(super) fn tool_index(&self, registry: &Registry) -> Arc<ToolIndex> {
+        let mut index = self.tool_index.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*index {
+            Some((generation, index)) if *generation == registry.generation => Arc::clone(index),
+            _ => {
+                let made = Arc::new(ToolIndex::new(registry));
+                *index = Some((registry.generation, Arc::clone(&made)));
+                made
+            }
         }
     }
 
@@ -136,6 +159,22 @@ impl HostState {
     }
 }
 
+/// What the calls of a script have in common with its request.
+pub(super) struct RequestContext {
+    pub(super) cancel: CancelFlag,
+    pub(super) notices: Notices,
+    pub(super) elicitation: Arc<Elicitation>,
+    peer: Arc<Peer>,
+}
+
+/// A call that a script makes.
+pub(super) struct InnerCall<'a> {
+    /// The limits of the call, within those of the script.
+    pub(super) limits: Limits,
+    /// The hash of the script.
+    pub(super) script: &'a str,
+}
+
 /// One request being answered.
 pub(super) struct ActiveRequest<'a> {
     state: &'a HostState,
@@ -156,6 +195,29 @@ impl<'a> ActiveRequest<'a> {
         let elicitation = Elicitation::new(asking, capabilities);
         let notices = announcing_notices(Arc::clone(&state.changes), state.log().cloned(), notices);
         Self { state, registry, cancel, notices, elicitation, peer: Arc::new(peer) }
+    }
+
+    /// A call within a request, with questions of its own.
+    pub(super) fn inner(
+        state: &'a HostState,
+        registry: &'a Registry,
+        context: &RequestContext,
+        elicitation: Arc<Elicitation>,
+    ) -> Self {
+        let (cancel, peer) = (context.cancel.clone(), Arc::clone(&context.peer));
+        let outer = Arc::clone(&context.notices);
+        // The progress of the script counts its calls, so that of a call would run against it.
+        let notices: Notices = Arc::new(move |notice| match notice {
+            Notice::Progress { .. } | Notice::Status(_) => {}
+            notice => outer(notice),
+        });
+        Self { state, registry, cancel, notices, elicitation, peer }
+    }
+
+    /// What the calls of a script have in common with this request.
+    pub(super) fn context(&self) -> RequestContext {
+        let (cancel, notices) = (self.cancel.clone(), Arc::clone(&self.notices));
+        RequestContext { cancel, notices, elicitation: Arc::clone(&self.elicitation), peer: Arc::clone(&self.peer) }
     }
 
     /// Creates a request without a client. The log output of its scripts goes to the server's log and to every client.
@@ -187,6 +249,11 @@ impl<'a> ActiveRequest<'a> {
             Request::Read { uri } => self.read(uri).map(Answer::Contents),
             Request::Prompt { name, arguments } => self.prompt(name, arguments),
             Request::Complete { of, argument, value, context } => self.complete(of, argument, value, context),
+            Request::FindTools { query, names, pack, limit } => {
+                let index = self.state.tool_index(self.registry);
+                find_tools(self.registry, &index, query.as_deref(), names, pack.as_deref(), *limit)
+            }
+            Request::Script(_) => Err(Diagnostic::new(Code::INTERNAL, "a script is not run here")),
             Request::ListResources => self.list_resources(),
             Request::ListSkills => Ok(Answer::Skills(self.list_skills())),
         }
@@ -220,23 +287,33 @@ impl<'a> ActiveRequest<'a> {
     }
 
     fn call(&self, name: &str, arguments: &Json) -> Result<Answer> {
-        let served = self.find_tool(name)?;
+        self.call_served(self.find_tool(name)?, arguments, None).map(Answer::Tool)
+    }
+
+    /// Calls a tool: for a client, or for a script that `inner` describes.
+    pub(super) fn call_served(
+        &self,
+        served: &Arc<ServedTool>,
+        arguments: &Json,
+        inner: Option<&InnerCall<'_>>,
+    ) -> Result<ToolOutcome> {
         let (effect, limits) = effect_and_limits(served, arguments);
+        let limits = inner.map_or(limits, |inner| inner.limits);
         let invocation = self.begin(&served.pack, effect, limits, false, Some(&served.definition.questions))?;
         self.require_capabilities(&served.name, &served.definition.required_capabilities)?;
         let _at_work = self.state.server.begin_call(served, Arc::clone(invocation.host.world()));
         let prompts = |arguments: &Json| self.answer_prompt_tool(&served.pack, arguments);
         let call = || run_tool(served, &invocation, arguments, &prompts);
-        let mut outcome = self.state.audit.record(served, arguments, call)?;
+        let mut outcome = self.state.audit.record(served, arguments, inner.map(|inner| inner.script), call)?;
         //= docs/spec.md#reload
         //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its
         //# results MUST report that with the next step.
         let notices = self.registry.staleness(&served.pack.name).into_iter().chain(invocation.host.result_notices());
         outcome.notice = notices.reduce(|all, notice| format!("{all}\n{notice}"));
-        Ok(Answer::Tool(outcome))
+        Ok(outcome)
     }
 
-    fn find_tool(&self, name: &str) -> Result<&Arc<ServedTool>> {
+    pub(super) fn find_tool(&self, name: &str) -> Result<&'a Arc<ServedTool>> {
         let switched_on = |tool: &&Arc<ServedTool>| self.state.is_enabled(&tool.pack, &tool.definition.enabled);
         let mut hidden = self.registry.switched_off.iter().filter(switched_on);
         let found = self.registry.tool(name).or_else(|| hidden.find(|tool| tool.name == name));

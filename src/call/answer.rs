@@ -127,6 +127,16 @@ impl ToolOutcome {
         Self { content, structured, failed: true, meta, error: Some(error), changes: Vec::new(), notice: None }
     }
 
+    /// The result of a request that was refused before anything ran.
+    pub fn from_refusal(error: &Diagnostic) -> Self {
+        let mut data = json!({ "error": error.message });
+        if let Some(help) = &error.help {
+            data["help"] = json!(help);
+        }
+        let content = vec![Content::text(data.to_string())];
+        Self { content, structured: Some(data), failed: true, ..Self::default() }
+    }
+
     fn from_parts(value: &Value, has_schema: bool) -> Result<Self> {
         if let Some(reply) = value.as_object::<Reply>() {
             let structured = (!reply.structured.is_null()).then(|| reply.structured.json()).transpose()?;

@@ -55,7 +55,7 @@ pub struct CallRecord {
     /// The ids that were drawn.
     ids: Vec<String>,
     /// Number of notices that were sent.
-    told: usize,
+    notice_count: usize,
     /// The answers, by key.
     answers: BTreeMap<String, Json>,
     /// The results of `once`, by key.
@@ -78,7 +78,9 @@ pub struct Elicitation {
     waits: Option<Arc<dyn Asker>>,
     suspends: bool,
     capabilities: Json,
-    state: Mutex<ElicitationState>,
+    /// What the keys of a script's call begin with.
+    prefix: String,
+    state: Arc<Mutex<ElicitationState>>,
 }
 
 #[derive(Default)]
@@ -91,8 +93,10 @@ struct ElicitationState {
     /// How many ids this run drew.
     drawn: usize,
     /// How many notices this run had.
-    told: usize,
+    notice_count: usize,
     pending: Option<PendingQuestions>,
+    /// Why no question can be asked any more.
+    refusal: Option<String>,
 }
 
 impl Elicitation {
@@ -111,11 +115,51 @@ impl Elicitation {
                 state.fresh = answers;
             }
         }
-        Arc::new(Self { waits, suspends, capabilities, state: Mutex::new(state) })
+        Arc::new(Self { waits, suspends, capabilities, prefix: String::new(), state: Arc::new(Mutex::new(state)) })
     }
 
     fn state(&self) -> MutexGuard<'_, ElicitationState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same questions for a call that a script makes: its keys begin with `prefix`. It cannot ask if other calls of
+    /// the script run at the same time.
+    pub fn scoped(&self, prefix: &str, may_ask: bool) -> Arc<Self> {
+        Arc::new(Self {
+            waits: self.waits.clone().filter(|_| may_ask),
+            suspends: self.suspends && may_ask,
+            capabilities: self.capabilities.clone(),
+            prefix: format!("{}{prefix}", self.prefix),
+            state: Arc::clone(&self.state),
+        })
+    }
+
+    /// Whether a question ends the call, which then runs again.
+    pub fn suspends(&self) -> bool {
+        self.suspends
+    }
+
+    /// The number of ids and notices so far, for a run that skips what was before.
+    pub fn progress(&self) -> Json {
+        let state = self.state();
+        serde_json::json!({ "ids": state.drawn, "notices": state.notice_count })
+    }
+
+    /// Continues after the ids and notices of calls that an earlier run made.
+    pub fn skip_to(&self, progress: &Json) {
+        let count = |key: &str| progress[key].as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+        let mut state = self.state();
+        state.drawn = state.drawn.max(count("ids"));
+        state.notice_count = state.notice_count.max(count("notices"));
+    }
+
+    /// Refuses all further questions.
+    pub fn refuse_questions(&self, why: String) {
+        self.state().refusal.get_or_insert(why);
+    }
+
+    fn full_key(&self, key: &str) -> String {
+        format!("{}{key}", self.prefix)
     }
 
     /// Whether the client has a capability.
@@ -148,18 +192,18 @@ impl Elicitation {
     /// Returns whether the next notice is new, rather than one that the previous run sent.
     pub fn is_new_notice(&self) -> bool {
         let mut state = self.state();
-        state.told += 1;
-        state.told > state.record.told
+        state.notice_count += 1;
+        state.notice_count > state.record.notice_count
     }
 
     /// The value that `once` made under a key.
     pub fn kept_value(&self, key: &str) -> Option<Json> {
-        self.state().record.made.get(key).cloned()
+        self.state().record.made.get(&self.full_key(key)).cloned()
     }
 
     /// Keeps a value that `once` made.
     pub fn keep_value(&self, key: &str, value: Json) {
-        self.state().record.made.insert(key.to_owned(), value);
+        self.state().record.made.insert(self.full_key(key), value);
     }
 
     /// What the call keeps so far, with the answers that came before they were asked for.
@@ -179,8 +223,10 @@ impl Elicitation {
 
     /// Asks, and returns the answers as scripts see them: `()` for an optional question that cannot be asked.
     pub fn ask(&self, questions: &[(String, Question)]) -> Result<Vec<Value>> {
+        let questions: Vec<(String, Question)> =
+            questions.iter().map(|(key, question)| (self.full_key(key), question.clone())).collect();
         let mut open: Vec<(String, QuestionKind)> = Vec::new();
-        for (key, question) in questions {
+        for (key, question) in &questions {
             let capability = question.kind.capability();
             if !self.has_capability(capability) {
                 if question.optional {
@@ -193,6 +239,11 @@ impl Elicitation {
             }
         }
         if !open.is_empty() {
+            let refusal = self.state().refusal.clone();
+            if let Some(why) = refusal.filter(|_| self.suspends) {
+                return Err(Diagnostic::new(Code::ASK, format!("no question can be asked here: {why}"))
+                    .help("ask earlier, or fetch less before the question"));
+            }
             match &self.waits {
                 Some(asker) => self.wait(asker.as_ref(), open)?,
                 None if self.suspends => return Err(self.suspend(open)),
@@ -280,7 +331,7 @@ impl Elicitation {
                 return unanswered_error(&open, "none came that fits");
             }
         }
-        state.record.told = state.record.told.max(state.told);
+        state.record.notice_count = state.record.notice_count.max(state.notice_count);
         state.pending = Some(PendingQuestions { questions: open, record: state.record.clone() });
         let error = Diagnostic::new(Code::SUSPENDED, "the call waits for answers");
         match guard::current() {

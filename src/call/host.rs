@@ -17,10 +17,12 @@ use crate::primitive_api::{
 use crate::registry::Pack;
 use crate::script::{block_in_place, watch_guard};
 use crate::value::{Json, Value};
+use crate::world::granted::GrantedWorld;
 use crate::world::recorded::RecordedWorld;
 use crate::world::sealed::SealedWorld;
 use crate::world::staged::StagedWorld;
-use crate::world::{Workspace, World, path};
+use crate::world::staging::StagedFile;
+use crate::world::{Files, Workspace, World, path};
 use base64::Engine;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -46,6 +48,50 @@ pub struct Staging {
     pub is_dry: bool,
     /// Takes what scripts log, in place of the log of the process.
     pub log: Option<LogLines>,
+    /// The worlds in place of all roots, so that several calls see each other's writes and nothing reaches the disk.
+    pub dry: Option<Arc<DryWorlds>>,
+}
+
+/// For each root a world that keeps what calls write.
+#[derive(Default)]
+pub struct DryWorlds(Mutex<Vec<Arc<StagedWorld>>>);
+
+impl DryWorlds {
+    /// The world in place of one with the same root.
+    fn world(&self, of: &Arc<dyn World>) -> Arc<dyn World> {
+        let mut worlds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = worlds.iter().find(|known| known.root() == of.root()) {
+            return Arc::clone(known) as Arc<dyn World>;
+        }
+        let made = Arc::new(StagedWorld::new(Arc::clone(of), true));
+        worlds.push(Arc::clone(&made));
+        made
+    }
+
+    /// What would have changed.
+    pub fn written(&self) -> Result<Vec<StagedFile>> {
+        let worlds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let written =
+            worlds.iter().map(|world| world.staged().map_or_else(|| Ok(Vec::new()), |staged| staged.written()));
+        written.collect::<Result<Vec<_>>>().map(|written| written.concat())
+    }
+}
+
+/// The world of a pack within its grants: that of the stage, or its root, in which writes of a dry run stay.
+fn granted_world(
+    pack: &Arc<Pack>,
+    stage: Option<&Arc<dyn World>>,
+    dry: Option<&DryWorlds>,
+    effect: Effect,
+) -> Result<Arc<GrantedWorld>> {
+    let granted = match stage {
+        Some(stage) => pack.grant(stage, effect)?,
+        None => pack.world(effect)?,
+    };
+    Ok(match dry {
+        Some(dry) => Arc::new(granted.with_world(dry.world(granted.inner()))),
+        None => granted,
+    })
 }
 
 /// The parameters of a new call.
@@ -92,6 +138,8 @@ pub struct CallHost {
     config: Value,
     /// The world in place of the pack's root.
     stage: Option<Arc<dyn World>>,
+    /// The worlds in place of all roots, of a dry run of several calls.
+    dry: Option<Arc<DryWorlds>>,
     /// The world with what the call writes, if it may write.
     overlay: Option<Arc<dyn World>>,
     /// The same, recorded if requested.
@@ -125,10 +173,7 @@ impl CallHost {
         let Some(root) = staging.world.as_ref().or(pack.compiled.root.as_ref()) else {
             return Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", pack.name)));
         };
-        let granted = match &staging.world {
-            Some(stage) => pack.grant(stage, effect)?,
-            None => pack.world(effect)?,
-        };
+        let granted = granted_world(pack, staging.world.as_ref(), staging.dry.as_deref(), effect)?;
         //= docs/spec.md#writes
         //# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or
         //# is cancelled.
@@ -147,6 +192,7 @@ impl CallHost {
             cancel,
             config: staging.config.clone().unwrap_or_else(|| pack.compiled.config.clone()),
             stage: staging.world.clone(),
+            dry: staging.dry.clone(),
             overlay,
             world,
             recorded,
@@ -175,6 +221,7 @@ impl CallHost {
             cancel: self.cancel.clone(),
             config: self.config.clone(),
             stage: self.stage.clone(),
+            dry: self.dry.clone(),
             overlay: self.overlay.clone(),
             world,
             recorded: None,
@@ -197,10 +244,7 @@ impl CallHost {
 
     /// The workspace within the grants to read, unrecorded: what a build of the graph reads.
     pub fn readable(&self) -> Result<Arc<dyn World>> {
-        let granted = match &self.stage {
-            Some(stage) => self.pack.grant(stage, Effect::Reads)?,
-            None => self.pack.world(Effect::Reads)?,
-        };
+        let granted = granted_world(&self.pack, self.stage.as_ref(), self.dry.as_deref(), Effect::Reads)?;
         Ok(match &self.overlay {
             Some(overlay) => Arc::new(granted.with_world(Arc::clone(overlay))),
             None => granted,

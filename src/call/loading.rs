@@ -2,7 +2,7 @@
 //! broken.
 
 use crate::check;
-use crate::definition::{PackDefinition, Validation};
+use crate::definition::{PackDefinition, Validation, WorkspaceDefinition};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::distribution::ProjectLayers;
 use crate::registry::{
@@ -40,6 +40,9 @@ pub trait PackSource: WorldOpener + 'static {
         Vec::new()
     }
 
+    /// Changes the settings as the command line asks.
+    fn adjust(&self, _settings: &mut WorkspaceDefinition) {}
+
     /// Which packs the command line asks for.
     fn choice(&self) -> PackChoice;
 
@@ -75,7 +78,8 @@ fn load_without(site: &dyn PackSource, previous: &Registry, unapproved: &[(Strin
     let mut diagnostics = site.diagnostics();
     let trust = or_record(site.trust(), &mut diagnostics);
     let workspace = site.workspace();
-    let (settings, broken) = WorkspaceSettings::load(workspace.as_ref(), &trust);
+    let (mut settings, broken) = WorkspaceSettings::load(workspace.as_ref(), &trust);
+    site.adjust(&mut settings.workspace);
     diagnostics.extend(broken);
     diagnostics.extend(absent_roots(site, &settings));
     let layers = or_record(site.layers(&settings), &mut diagnostics);

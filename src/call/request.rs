@@ -1,5 +1,6 @@
 //! Requests, and the data that comes with them.
 
+use super::code_mode::CodeMode;
 use super::elicitation::AskMode;
 use super::status::STATUS;
 use crate::guard::CancelFlag;
@@ -47,6 +48,19 @@ pub enum Request {
         /// The arguments that are already known: an object of texts.
         context: Json,
     },
+    /// Find tools by words, and describe tools by name.
+    FindTools {
+        /// The words.
+        query: Option<String>,
+        /// The public names of tools to describe in full.
+        names: Vec<String>,
+        /// The pack to search.
+        pack: Option<String>,
+        /// How many tools are found at most.
+        limit: usize,
+    },
+    /// Run a script that calls tools.
+    Script(Box<ScriptRequest>),
     /// List all resources: the fixed ones, and those that `list` functions name.
     ListResources,
     /// List all skills: those among the files of packs, and those that `list` functions find.
@@ -64,6 +78,8 @@ impl Request {
             | Self::Complete { of: CompletionTarget::Prompt(name) | CompletionTarget::Resource(name), .. } => {
                 name.clone()
             }
+            Self::FindTools { .. } => "find_tools".to_owned(),
+            Self::Script(_) => "run_script".to_owned(),
             Self::ListResources => "resources/list".to_owned(),
             Self::ListSkills => "skills/list".to_owned(),
         }
@@ -73,6 +89,19 @@ impl Request {
     pub(super) fn reads_status(&self) -> bool {
         matches!(self, Self::Read { uri } if uri == STATUS)
     }
+}
+
+/// A script that comes with a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScriptRequest {
+    /// Its text.
+    pub text: String,
+    /// The constant `input` of it.
+    pub input: Json,
+    /// Whether nothing that it changes reaches the disk.
+    pub is_dry: bool,
+    /// What it may do.
+    pub rules: CodeMode,
 }
 
 /// What is completed.

@@ -148,7 +148,8 @@ pub fn read_skill_file(pack: &Pack, file: &SkillFile) -> Result<ResourceAnswer> 
 /// The contents of a file of a skill that has these bytes.
 pub fn skill_contents(file: &SkillFile, bytes: &[u8]) -> ResourceAnswer {
     //= docs/spec.md#skills
-    //# Every file of a skill MUST be readable byte for byte, with the size and the SHA-256 of its manifest.
+    //# A skill MUST also be listed as a resource, with the name and the description of its front matter, and each of
+    //# its files MUST be readable byte for byte, with the size and the SHA-256 of its manifest.
     let (kind, body) = match std::str::from_utf8(bytes) {
         Ok(text) => (media_type(&file.path).unwrap_or("text/plain"), ResourceBody::Text(text.to_owned())),
         Err(_) => {
@@ -280,7 +281,8 @@ impl ResourceListCache {
             all.entry(item["uri"].as_str().unwrap_or_default()).or_insert_with(|| item.clone());
         }
         //= docs/spec.md#skills
-        //# A skill MUST also be listed as a resource, with the name and the description of its front matter.
+        //# A skill MUST also be listed as a resource, with the name and the description of its front matter, and each
+        //# of its files MUST be readable byte for byte, with the size and the SHA-256 of its manifest.
         for (_, skill) in skills.iter() {
             all.entry(&skill.uri).or_insert_with(|| skill_entry(skill));
         }

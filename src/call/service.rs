@@ -11,6 +11,7 @@ use super::host::{Staging, write_log};
 use super::loading::{PackSource, load_registry, load_with_retries};
 use super::request::{Caller, Request};
 use super::resource::skill_entries;
+use super::script_request::{ScriptSetup, run_script};
 use super::server_state::Serving;
 use crate::definition::Refresh;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -27,8 +28,8 @@ use std::time::{Duration, Instant};
 
 /// The host: the registry in use, the script threads, the graphs.
 pub struct Service {
-    registry: arc_swap::ArcSwap<Registry>,
-    state: HostState,
+    registry: Arc<arc_swap::ArcSwap<Registry>>,
+    state: Arc<HostState>,
     /// Held while a generation is created, so that there is one at a time.
     making: Mutex<()>,
     /// Whether descriptions are computed: only if clients see them.
@@ -103,8 +104,8 @@ impl Service {
 
     fn with_state(registry: Arc<Registry>, state: HostState) -> Self {
         Self {
-            registry: arc_swap::ArcSwap::new(registry),
-            state,
+            registry: Arc::new(arc_swap::ArcSwap::new(registry)),
+            state: Arc::new(state),
             making: Mutex::new(()),
             describes: AtomicBool::new(false),
             description_sources: DescriptionSources::default(),
@@ -183,7 +184,14 @@ impl Service {
     pub fn run(&self, request: &Request, caller: Caller) -> Answer {
         let registry = self.registry();
         let active = ActiveRequest::new(&self.state, &registry, caller);
-        match active.answer(request) {
+        let ended = match request {
+            Request::Script(script) => {
+                let (state, registry) = (Arc::clone(&self.state), Arc::clone(&self.registry));
+                run_script(script, ScriptSetup { state, registry, context: active.context() })
+            }
+            request => active.answer(request),
+        };
+        match ended {
             Ok(answer) => answer,
             Err(error) if error.code == Code::SUSPENDED => match active.elicitation().take_pending() {
                 Some(asks) => Answer::Asks(Box::new(asks)),

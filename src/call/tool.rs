@@ -200,11 +200,12 @@ impl AuditLog {
         let _once_is_enough = self.0.set(writer);
     }
 
-    /// Runs a call and writes its line: what was called, how it ended, which files it changed.
+    /// Runs a call and writes its line: what was called, by which script, how it ended, which files it changed.
     pub(super) fn record(
         &self,
         tool: &ServedTool,
         arguments: &Json,
+        script: Option<&str>,
         call: impl FnOnce() -> Result<ToolOutcome>,
     ) -> Result<ToolOutcome> {
         let Some(line) = self.0.get() else { return call() };
@@ -219,7 +220,7 @@ impl AuditLog {
         };
         let operation = tool.operation(arguments).map(|(operation, _)| operation);
         let effect = operation.map_or(&tool.definition.effect, |operation| &operation.effect);
-        line(&json!({
+        let mut entry = json!({
             "tool": tool.name,
             "operation": operation.map(|operation| &operation.name.value),
             "pack": tool.pack.name,
@@ -228,7 +229,18 @@ impl AuditLog {
             "ended": kind,
             "ms": u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
             "changes": changes,
-        }));
+        });
+        if let Some(script) = script {
+            entry["script"] = json!(script);
+        }
+        line(&entry);
         ended
+    }
+
+    /// Writes the line of a script that called tools.
+    pub(super) fn record_script(&self, entry: &Json) {
+        if let Some(line) = self.0.get() {
+            line(entry);
+        }
     }
 }

@@ -32,7 +32,7 @@ macro_rules! one_tool {
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A pack lists more than 40 tools.",
+    summary: "A pack without a budget for its list has more than 40 tools.",
     why: "A model reads all of them before it calls one, and chooses worse among many.",
     run,
     fires: &[(
@@ -58,8 +58,10 @@ pub const RULE: CheckRule = CheckRule {
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let listed: Vec<&Tool> = subject.listed_tools().map(|(tool, _)| tool).collect();
-    let Some(first_of_too_many) = listed.get(MAX_TOOLS) else { return Vec::new() };
+    // An author who set a budget knows what the list takes.
+    let has_budget = subject.definitions.pack.as_ref().is_some_and(|pack| pack.budget.list.is_some());
+    let Some(first_of_too_many) = listed.get(MAX_TOOLS).filter(|_| !has_budget) else { return Vec::new() };
     let message = format!("the pack lists {} tools; models choose worse among more than {MAX_TOOLS}", listed.len());
-    let help = "make one tool of those that differ in a word, by `dispatch`; let the configuration switch off what few need, by `enabled`; or divide the pack";
+    let help = "make one tool of those that differ in a word, by `dispatch`; set `list` in `[pack.budget]` if they are meant; `toolsd serve --discover` lists a search in place of all";
     vec![warning_at(CODE, &first_of_too_many.name.at, message, help)]
 }

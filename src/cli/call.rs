@@ -69,7 +69,7 @@ impl CallCommand {
 }
 
 /// Prints what a dry run would have changed; for machines `{ "changes", "result" }`.
-fn print_changes(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
+pub(super) fn print_changes(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
     let terminal = &context.terminal;
     let changes = outcome.changes.iter();
     if context.options.format == OutputFormat::Json && !outcome.failed {
@@ -90,14 +90,16 @@ fn print_changes(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
     exit
 }
 
-fn print_outcome(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
+pub(super) fn print_outcome(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
     //= docs/spec.md#command-line
-    //# `toolsd call` MUST exit with 1 on a tool error.
+    //# `toolsd call` MUST exit with 1 on a tool error, and with `--format json` MUST print only the structured result
+    //# to standard output.
     let exit = if outcome.failed { Exit::Errors } else { Exit::Success };
     let terminal = &context.terminal;
     match (context.options.format, &outcome.structured) {
         //= docs/spec.md#command-line
-        //# `toolsd call --format json` MUST print only the structured result to standard output.
+        //# `toolsd call` MUST exit with 1 on a tool error, and with `--format json` MUST print only the structured
+        //# result to standard output.
         (OutputFormat::Json, _) if let Some(diagnostic) = &outcome.error => terminal.json(&error_data(diagnostic)),
         (_, _) if let Some(diagnostic) = &outcome.error => terminal.text(&match error_data(diagnostic) {
             Json::String(text) => text,

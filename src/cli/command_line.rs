@@ -22,6 +22,7 @@ use super::prompt::PromptCommand;
 use super::read::ReadCommand;
 use super::remove::RemoveCommand;
 use super::schema::SchemaCommand;
+use super::script::ScriptCommand;
 use super::serve::ServeCommand;
 use super::test::TestCommand;
 use super::trust::TrustCommand;
@@ -49,6 +50,8 @@ pub(super) enum CliCommand {
     Test(TestCommand),
     /// Call a tool.
     Call(CallCommand),
+    /// Run a script that calls tools.
+    Script(ScriptCommand),
     /// Read a resource.
     Read(ReadCommand),
     /// Get a prompt.

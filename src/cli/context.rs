@@ -4,11 +4,12 @@ use super::options::SharedOptions;
 use super::terminal::{Terminal, print_error_json};
 use crate::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
 use crate::check;
+use crate::definition::WorkspaceDefinition;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::distribution::{LAYER, ProjectLayers};
 use crate::guard::CancelFlag;
 use crate::platform::{SignalKind, signal};
-use crate::primitive_api::Notice;
+use crate::primitive_api::{Effect, Notice};
 use crate::registry::{
     EJECTED, EMBEDDED, FOLDERS, Layer, NO_PACK, PackChoice, PackFiles, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED,
     WORKSPACE_FOLDER, WorkspaceSettings, WorkspaceTrust, WorldOpener, unknown_pack,
@@ -41,6 +42,17 @@ pub struct CommandContext {
     pub workspace: Arc<dyn World>,
     /// Whether only what `toolsd.lock` and `toolsd.surface.json` name serves.
     pub is_locked: bool,
+    /// What the command line changes in the settings.
+    pub overrides: SettingsOverrides,
+}
+
+/// What the command line changes in the settings of a workspace.
+#[derive(Clone, Debug, Default)]
+pub struct SettingsOverrides {
+    /// The strongest effect of the calls of scripts.
+    pub code_mode: Option<Effect>,
+    /// The tools that are pinned, if the list is short.
+    pub discover: Option<Vec<String>>,
 }
 
 impl CommandContext {
@@ -58,7 +70,7 @@ impl CommandContext {
         let all: Vec<&str> = std::iter::once(folder.as_str()).chain(roots.iter().copied()).collect();
         disk::recover(&all);
         let workspace: Arc<dyn World> = Arc::new(Disk::new(&folder, roots)?);
-        Ok(Self { options, terminal, workspace, is_locked: false })
+        Ok(Self { options, terminal, workspace, is_locked: false, overrides: SettingsOverrides::default() })
     }
 
     /// Opens the service of this workspace.
@@ -92,6 +104,7 @@ impl CommandContext {
             roots: self.options.roots.clone(),
             choice,
             is_locked: self.is_locked,
+            overrides: self.overrides.clone(),
             taken: None,
             is_of_another_time: false,
         })
@@ -169,11 +182,13 @@ impl CommandContext {
     /// Answers a request and waits for it.
     pub fn answer(&self, service: &Arc<Service>, request: Request) -> Answer {
         end_at_signals();
+        let is_script = matches!(request, Request::Script(_));
         let caller = Caller {
             cancel: CancelFlag::default(),
-            // The log output of scripts is in the log already.
-            notices: Box::new(|notice| match notice {
+            // The log output of scripts is in the log already, and `--calls` shows the calls of a script.
+            notices: Box::new(move |notice| match notice {
                 Notice::Log { .. } => {}
+                Notice::Progress { .. } if is_script => {}
                 notice => tracing::info!("{notice}"),
             }),
             capabilities: json!({}),
@@ -286,6 +301,7 @@ pub struct DiskPackSource {
     choice: PackChoice,
     /// Whether only what is in the lock file serves.
     is_locked: bool,
+    overrides: SettingsOverrides,
     /// The layers of the project, in place of those that its files name; without those of the user.
     taken: Option<Vec<Layer>>,
     /// Whether the layers that were taken stand for all others, too.
@@ -383,6 +399,15 @@ impl PackSource for DiskPackSource {
 
     fn unapproved(&self, registry: &Registry) -> Vec<(String, Diagnostic)> {
         if self.is_locked { unapproved_packs(self.workspace.as_ref(), registry) } else { Vec::new() }
+    }
+
+    fn adjust(&self, settings: &mut WorkspaceDefinition) {
+        if let Some(allow) = self.overrides.code_mode {
+            settings.code_mode.get_or_insert_default().allow = Some(allow);
+        }
+        if let Some(pins) = &self.overrides.discover {
+            settings.discover.get_or_insert_default().pin.extend(pins.iter().cloned());
+        }
     }
 
     fn choice(&self) -> PackChoice {

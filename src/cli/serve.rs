@@ -1,12 +1,14 @@
 //! `toolsd serve`: MCP on standard input and output, or over HTTP, with hot reload.
 
-use super::context::CommandContext;
+use super::context::{CommandContext, SettingsOverrides};
 use super::hot_reload::HotReload;
 use super::options::{CommandResult, Exit};
+use super::script::AllowedEffect;
 use super::secrets::{SecretOptions, Secrets};
 use crate::call::{Service, Serving, log_error};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp;
+use crate::primitive_api::Effect;
 use crate::registry::Registry;
 use crate::script;
 use crate::world::{self, path};
@@ -37,6 +39,16 @@ pub struct ServeCommand {
     /// Serve only what `toolsd.lock` and `toolsd.surface.json` name, without folders that are not locked.
     #[arg(long)]
     pub(super) locked: bool,
+    /// List `run_script`, with which a client runs a script that calls tools. With an effect above `reads`, list
+    /// `run_writing_script`, too.
+    #[arg(long, value_name = "EFFECT", num_args = 0..=1, require_equals = true, default_missing_value = "reads")]
+    code_mode: Option<AllowedEffect>,
+    /// List only pinned tools, `find_tools` and `call_tool`; the others are found by words.
+    #[arg(long)]
+    discover: bool,
+    /// List this tool even with `--discover`, with `*` for any text; repeatable.
+    #[arg(long = "pin", value_name = "NAME", requires = "discover")]
+    pins: Vec<String>,
     /// End with code 70 when every script thread has been held for this many seconds by calls that cannot be stopped:
     /// for a supervisor that starts the server again.
     #[arg(long, value_name = "SECONDS")]
@@ -50,6 +62,12 @@ const STUCK_EXIT_CODE: i32 = 70;
 const WATCH_DELAY: Duration = Duration::from_millis(30);
 
 impl ServeCommand {
+    /// What it changes in the settings of the workspace.
+    pub(super) fn overrides(&self) -> SettingsOverrides {
+        let discover = self.discover.then(|| self.pins.clone());
+        SettingsOverrides { code_mode: self.code_mode.map(Effect::from), discover }
+    }
+
     pub(super) fn run(self, context: CommandContext) -> CommandResult {
         world::disk::check_descriptors()?;
         // In parallel with the reading of definitions, which uses only one core at first.

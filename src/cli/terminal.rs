@@ -1,7 +1,7 @@
 //! The only module that writes to standard output and standard error: plain for machines, with color and tables for
 //! people.
 
-use crate::diagnostic::{Diagnostic, Severity, printable, printable_json, printable_lines, render};
+use crate::diagnostic::{Code, Diagnostic, Result, Severity, printable, printable_json, printable_lines, render};
 use crate::value::Json;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table, presets};
 use std::io::{IsTerminal, Write};
@@ -108,6 +108,15 @@ impl Terminal {
     /// Whether there is a person who can be asked.
     pub fn can_ask(&self) -> bool {
         self.person && std::io::stdin().is_terminal()
+    }
+
+    /// Reads standard input to its end.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not UTF-8.
+    pub fn read_input(&self) -> Result<String> {
+        std::io::read_to_string(std::io::stdin().lock())
+            .map_err(|error| Diagnostic::new(Code::UTF8, format!("standard input cannot be read: {error}")))
     }
 
     /// Asks the user for confirmation, and waits: everything except a yes is a no. `None` if there is no user to ask.

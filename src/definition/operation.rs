@@ -257,8 +257,8 @@ fn operation_schema(
 /// Returns the schema that clients see. It is flat, since many clients refuse alternatives at the root. The
 /// requirements of single operations are one chain of `if`, `then` and `else`.
 //= docs/spec.md#operations
-//# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its
-//# operations.
+//# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its operations,
+//# and its description MUST list these, with what each of them does and requires.
 fn tool_schema(argument: &str, common: &Schema, operations: &[(&str, &OperationArguments, Option<&Schema>)]) -> Schema {
     let mut json = to_object(common);
     let names: Vec<&str> = operations.iter().map(|(name, ..)| *name).collect();

@@ -145,7 +145,8 @@ impl Tool {
     /// Returns the description, followed by the list of operations.
     pub fn describe_with_operations(&self, description: &str) -> String {
         //= docs/spec.md#operations
-        //# The description of a tool MUST list its operations, with what each of them does and requires.
+        //# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its
+        //# operations, and its description MUST list these, with what each of them does and requires.
         let Some(dispatch) = &self.dispatch else { return description.to_owned() };
         let lines = dispatch.operations.iter().map(|operation| {
             let optional = operation.own.properties().map(|(name, _)| name);

@@ -1,5 +1,7 @@
 //! `toolsd.toml`: the settings of a workspace for its packs, its keys, and its reader.
 
+use super::code_mode::{CODE_MODE, CodeModeDefinition, read_code_mode};
+use super::discover::{CALL_TOOL, DISCOVER, DiscoverDefinition, FIND_TOOLS, read_discover};
 use super::fields::Fields;
 use super::grammar::{Grammar, ValueShape, optional};
 use super::icon::{ICON, read_icons};
@@ -35,6 +37,19 @@ pub struct WorkspaceDefinition {
     pub http: HttpOverride,
     /// The layers of the project, the strongest first.
     pub layers: Vec<LayerDefinition>,
+    /// What scripts of clients may do; `None` if there are none.
+    pub code_mode: Option<CodeModeDefinition>,
+    /// How tools are found that the list lacks; `None` if it lists all.
+    pub discover: Option<DiscoverDefinition>,
+}
+
+impl WorkspaceDefinition {
+    /// The names of the tools of the host itself, which no tool of a pack can have.
+    pub fn host_tools(&self) -> Vec<&'static str> {
+        let scripts = self.code_mode.iter().flat_map(CodeModeDefinition::tool_names);
+        let found: &[&str] = if self.discover.is_some() { &[FIND_TOOLS, CALL_TOOL] } else { &[] };
+        scripts.chain(found.iter().copied()).collect()
+    }
 }
 
 /// `[server]`.
@@ -111,6 +126,16 @@ pub static WORKSPACE: Grammar = Grammar {
             "How the server describes itself. Not used before the file is trusted.",
         ),
         optional("http", ValueShape::Table(&HTTP), "Limits of HTTP connections. Not used before the file is trusted."),
+        optional(
+            "code_mode",
+            ValueShape::Table(&CODE_MODE),
+            "Scripts of clients that call tools. Not used before the file is trusted.",
+        ),
+        optional(
+            "discover",
+            ValueShape::Table(&DISCOVER),
+            "A short list of tools, in which the others are found by words. Not used before the file is trusted.",
+        ),
         optional(
             "layers",
             ValueShape::NamedTables(&LAYER),
@@ -209,6 +234,8 @@ pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnos
         server: read_server(&file, &mut diagnostics),
         http: read_http(&file, &mut diagnostics),
         layers: read_layers(&file, &mut diagnostics),
+        code_mode: read_code_mode(&file, &mut diagnostics),
+        discover: read_discover(&file, &mut diagnostics),
         ..WorkspaceDefinition::default()
     };
     for entry in file.node("packs").map(TomlNode::entries).unwrap_or_default() {

@@ -17,7 +17,8 @@ pub fn text(diagnostics: &[Diagnostic], colour: bool) -> String {
 }
 
 //= docs/spec.md#diagnostics
-//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
+//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of `check`
+//# MUST report all errors of a pack.
 fn draw(renderer: &Renderer, diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -48,7 +49,8 @@ pub fn json(diagnostics: &[Diagnostic]) -> Json {
 }
 
 //= docs/spec.md#diagnostics
-//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
+//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of `check`
+//# MUST report all errors of a pack.
 fn one(diagnostic: &Diagnostic) -> Json {
     let mut json = json!({
         "code": diagnostic.code.0,
@@ -107,7 +109,8 @@ pub fn sarif(diagnostics: &[Diagnostic]) -> Json {
 }
 
 //= docs/spec.md#diagnostics
-//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
+//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of `check`
+//# MUST report all errors of a pack.
 fn result(diagnostic: &Diagnostic) -> Json {
     let text = match &diagnostic.help {
         Some(help) => format!("{}\n\n{help}", diagnostic.message),
@@ -146,7 +149,8 @@ mod tests {
 
     //= docs/spec.md#diagnostics
     //= type=test
-    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
+    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of
+    //# `check` MUST report all errors of a pack.
     #[test]
     fn json_has_every_part_that_is_known() {
         assert_eq!(
@@ -161,7 +165,8 @@ mod tests {
 
     //= docs/spec.md#diagnostics
     //= type=test
-    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
+    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of
+    //# `check` MUST report all errors of a pack.
     #[test]
     fn text_shows_the_excerpt_the_caret_and_the_help() {
         let text = text(&example(), false);
@@ -175,7 +180,8 @@ mod tests {
 
     //= docs/spec.md#diagnostics
     //= type=test
-    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
+    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of
+    //# `check` MUST report all errors of a pack.
     #[test]
     fn sarif_names_rules_and_regions() {
         let log = sarif(&example());

@@ -58,7 +58,8 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatterOptions
     };
     let plain = text[block.clone()].to_owned();
     //= docs/spec.md#edits
-    //# An edit of front matter MUST be refused if reading the result does not return the requested values.
+    //# An edit of front matter MUST change only the lines whose values change, and MUST be refused if reading the
+    //# result does not return the requested values.
     for anew in [false, true] {
         let Some(written) = edit_block(&found, &plain, changes, how, anew)? else { continue };
         let result = format!("{}{written}{}", &text[..block.start], &text[block.end..]);
@@ -167,7 +168,8 @@ struct YamlChange<'a> {
 
 impl YamlChange<'_> {
     //= docs/spec.md#edits
-    //# An edit of front matter MUST change only the lines whose values change.
+    //# An edit of front matter MUST change only the lines whose values change, and MUST be refused if reading the
+    //# result does not return the requested values.
     /// Changes the entries of the outermost map. Entries that `changes` does not name are kept.
     fn outermost(&mut self, entries: &[SourceEntry], old: &Map, changes: &JsonMap<String, Json>) -> Result<()> {
         let there: HashMap<&str, &SourceEntry> =

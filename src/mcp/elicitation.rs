@@ -248,7 +248,10 @@ fn hash_request(request: &Request) -> [u8; 32] {
         }
         Request::Read { uri } => ("resources/read", uri.as_str(), None),
         Request::Prompt { name, arguments } => ("prompts/get", name.as_str(), Some(arguments)),
-        Request::Complete { .. } | Request::ListResources | Request::ListSkills => ("", "", None),
+        Request::Script(script) => ("tools/call", script.text.as_str(), Some(&script.input)),
+        Request::Complete { .. } | Request::FindTools { .. } | Request::ListResources | Request::ListSkills => {
+            ("", "", None)
+        }
     };
     let mut hash = blake3::Hasher::new();
     for part in [method, name] {

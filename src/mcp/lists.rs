@@ -1,5 +1,6 @@
 //! What the server publishes: its name and instructions, and its lists, prepared for each revision and paged.
 
+use super::host_tools::HostTools;
 use super::list_items::{log_left_out, prompt_item, template_item, to_protocol_type, tool_item};
 use super::result_form::ResultForm;
 use super::revision::Revision;
@@ -25,6 +26,8 @@ use std::sync::Arc;
 pub(crate) struct Lists {
     /// The packs of the generation.
     pub(crate) registry: Arc<Registry>,
+    /// The tools of the host itself.
+    pub(crate) host_tools: HostTools,
     pub(crate) tools: Vec<Tool>,
     pub(crate) templates: Vec<ResourceTemplate>,
     pub(crate) prompts: Vec<Prompt>,
@@ -57,7 +60,10 @@ impl Lists {
                 .map_err(|error| log_left_out(&json!(served.name), &error))
                 .ok()
         };
-        let tools = registry.tools.par_iter().filter_map(tool).collect();
+        let host_tools = HostTools::new(&registry);
+        let mut tools: Vec<Tool> =
+            registry.tools.par_iter().filter(|served| host_tools.lists(served)).filter_map(tool).collect();
+        tools.extend(host_tools.items(&registry));
         let templates = registry.resources.iter().filter(|served| served.definition.is_template);
         let templates = templates.filter_map(|served| to_protocol_type(template_item(served, revision))).collect();
         let prompts =
@@ -76,12 +82,28 @@ impl Lists {
             let aliases = tool.aliases().filter(is_free).collect::<Vec<_>>();
             std::iter::once(tool.name.clone()).chain(aliases).map(move |name| (name, traits))
         });
-        let tools_by_name = tools_by_name.collect();
+        let own = ToolTraits {
+            form: ResultForm { wrapped: false, short_text: settings.short_text },
+            task_policy: TaskPolicy::default(),
+            asks_headers: false,
+            max_result_bytes: host_tools.max_result_bytes().max(Limits::default().output),
+        };
+        let tools_by_name = tools_by_name.chain(host_tools.names().map(|name| (name.to_owned(), own))).collect();
         let max_resource_bytes =
             registry.resources.iter().map(|served| served.contract.limits.output).max().unwrap_or(0);
         let server_config = server_config(settings, &registry, revision);
         let server_info = server_info(settings, &registry, revision);
-        Self { registry, tools, templates, prompts, server_config, server_info, tools_by_name, max_resource_bytes }
+        Self {
+            registry,
+            host_tools,
+            tools,
+            templates,
+            prompts,
+            server_config,
+            server_info,
+            tools_by_name,
+            max_resource_bytes,
+        }
     }
 
     /// How many bytes the answer to a request may have, as far as the limits of its pack say.

@@ -4,15 +4,16 @@ use super::connection::{CancelOnDrop, Connection, McpServer};
 use super::elicitation::{
     ANSWER_TIMEOUT, ElicitationChannel, ElicitationMode, PendingElicitation, to_input_request, unanswered_error,
 };
-use super::lists::ToolTraits;
+use super::host_tools::HostCall;
+use super::lists::{Lists, ToolTraits};
 use super::render::{mcp_error, tool_result, unexpected_answer_error, unknown_name_error};
 use super::result_form::ResultForm;
 use super::revision::Revision;
 use super::sender::{LARGE_MESSAGE_BYTES, RequestSender, run_blocking};
 use super::tasks::{StartedTask, TaskOwner, TaskStore};
-use crate::call::{Answer, AskMode, CallRecord, Caller, Peer, Request};
+use crate::call::{Answer, AskMode, CallRecord, Caller, Peer, Request, ToolOutcome};
 use crate::definition::{ItemKind, TaskSupport};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::guard::CancelFlag;
 use crate::primitive_api::{Notice, has_capability, missing_capability};
 use crate::value::Json;
@@ -36,6 +37,8 @@ const RESULT_LIFETIME: Duration = Duration::from_secs(60);
 struct ToolCall {
     tool: String,
     arguments: Json,
+    /// What is requested, if it is not the call of a tool of a pack.
+    request: Option<Request>,
     traits: ToolTraits,
     answers: Option<InputResponses>,
     state: Option<String>,
@@ -43,7 +46,8 @@ struct ToolCall {
 
 impl ToolCall {
     fn request(&self) -> Request {
-        Request::Call { tool: self.tool.clone(), arguments: self.arguments.clone() }
+        let call = || Request::Call { tool: self.tool.clone(), arguments: self.arguments.clone() };
+        self.request.clone().unwrap_or_else(call)
     }
 
     /// Answers the call. `record` holds what was answered before, if anything was.
@@ -140,9 +144,24 @@ pub(crate) async fn answer_tool_call(
         let known = lists.registry.tools.iter().map(|tool| tool.name.as_str());
         return Err(unknown_name_error(&lists.registry, ItemKind::Tool, &params.name, known));
     };
+    let (mut tool, mut arguments) = (params.name.into_owned(), params.arguments.unwrap_or_default());
+    let (mut traits, mut request) = (traits, None);
+    match lists.host_tools.resolve(&tool, &arguments) {
+        None => {}
+        Some(Ok(HostCall::Request(own))) => request = Some(own),
+        Some(Ok(HostCall::Tool { name, arguments: own })) => {
+            let Some(called) = lists.tool_traits(&name).filter(|_| lists.host_tools.names().all(|own| own != name))
+            else {
+                return Ok(host_failure(&unknown_tool(&lists, &name), traits, revision));
+            };
+            (tool, arguments, traits) = (name, own, called);
+        }
+        Some(Err(error)) => return Ok(host_failure(&error, traits, revision)),
+    }
     let call = ToolCall {
-        tool: params.name.into_owned(),
-        arguments: Json::Object(params.arguments.unwrap_or_default()),
+        tool,
+        arguments: Json::Object(arguments),
+        request,
         traits,
         answers: params.input_responses,
         state: params.request_state,
@@ -166,6 +185,21 @@ pub(crate) async fn answer_tool_call(
             error_response(*error.help("use a client that supports the extension"), revision)
         }
     }
+}
+
+/// The result of a call of a tool of the host whose arguments do not fit, for a model to correct.
+fn host_failure(error: &Diagnostic, traits: ToolTraits, revision: Revision) -> CallToolResponse {
+    tool_result(ToolOutcome::from_refusal(error), traits.form, revision).into()
+}
+
+fn unknown_tool(lists: &Lists, name: &str) -> Diagnostic {
+    if lists.host_tools.names().any(|own| own == name) {
+        let message = format!("`{name}` is not called through `call_tool`");
+        return *Diagnostic::new(Code::ARGUMENTS, message).help("call it by its own name");
+    }
+    let names = lists.registry.tools.iter().map(|tool| tool.name.as_str());
+    let help = did_you_mean(name, names).unwrap_or_else(|| "`find_tools` finds tools by words".to_owned());
+    *Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`")).help(help)
 }
 
 /// The response for an error: a protocol error. If a client of an older revision lacks a capability, a result instead,

@@ -129,6 +129,11 @@ pub trait Host: Send + Sync {
         job()
     }
 
+    /// The tools that are served; `None` where none can be called.
+    fn tools(&self) -> Option<&dyn ToolAccess> {
+        None
+    }
+
     /// The client and the running calls of the pack: what `session()` returns.
     fn session(&self) -> serde_json::Map<String, Json> {
         serde_json::Map::new()
@@ -144,6 +149,43 @@ pub trait Host: Send + Sync {
     fn has_time(&self) -> bool {
         true
     }
+}
+
+/// Access to the tools that are served. Each call takes the way of a client's call.
+pub trait ToolAccess: Send + Sync {
+    /// Whether a tool has this public name.
+    fn has(&self, name: &str) -> bool;
+
+    /// Calls a tool and returns its data: the structured result, otherwise its text, otherwise its blocks.
+    ///
+    /// # Errors
+    /// The tool failed, does not exist, or may not be called from here.
+    fn call(&self, name: &str, arguments: Value) -> Result<Value>;
+
+    /// The tools that the script may call, the best matches of some words first: maps with `name`, `signature` and
+    /// `about`. Without words all of them.
+    fn find(&self, words: Option<&str>) -> Result<Value>;
+
+    /// A tool in full: `name`, `signature`, `description`, `input` and `output`.
+    ///
+    /// # Errors
+    /// There is no such tool.
+    fn describe(&self, name: &str) -> Result<Value>;
+
+    /// How a tool is called: its signature, if it exists.
+    fn signature(&self, name: &str) -> Option<String>;
+
+    /// The names of the tools that the script may call.
+    fn names(&self) -> Vec<String>;
+
+    /// The names of the packs that serve.
+    fn packs(&self) -> Vec<String>;
+
+    /// The number of calls that may run at the same time.
+    fn max_parallel(&self) -> usize;
+
+    /// The host of one of several branches that run at the same time.
+    fn branch(&self, index: usize) -> Arc<dyn Host>;
 }
 
 fn no_graph() -> Box<Diagnostic> {

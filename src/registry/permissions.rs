@@ -5,10 +5,12 @@
 mod tests;
 
 use crate::definition::{
-    Definitions, Grants, HttpOverride, LayerDefinition, LayerSource, LimitsOverride, PackDefinition, ProgramGrant,
-    ServerDefinition, Tool, Validation, WorkspaceDefinition, read_definitions, read_workspace,
+    CodeModeDefinition, Definitions, DiscoverDefinition, Grants, HttpOverride, LayerDefinition, LayerSource,
+    LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool, Validation, WorkspaceDefinition,
+    read_definitions, read_workspace,
 };
 use crate::guard::Limits;
+use crate::primitive_api::Effect;
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::path;
@@ -80,6 +82,28 @@ fn describe_layer(layer: &LayerDefinition) -> String {
 /// Default time limit of a graph build, in milliseconds.
 const BUILD_MS: u64 = 60_000;
 
+/// What scripts of clients may do, a line each.
+fn describe_code_mode(code_mode: &CodeModeDefinition) -> Vec<String> {
+    // Every field is named: a new one is to be shown too.
+    let CodeModeDefinition { allow, tools, without, calls, parallel, limits: _ } = code_mode;
+    let mut lines = vec![format!("allow = {}", allow.unwrap_or(Effect::Reads).name())];
+    lines.extend(tools.iter().flatten().map(|tool| format!("tool {tool}")));
+    lines.extend(without.iter().map(|tool| format!("without {tool}")));
+    lines.extend(calls.iter().map(|calls| format!("calls = {calls}")));
+    lines.extend(parallel.iter().map(|parallel| format!("parallel = {parallel}")));
+    lines
+}
+
+/// How tools are found, a line each.
+fn describe_discover(discover: &DiscoverDefinition) -> Vec<String> {
+    // Every field is named: a new one is to be shown too.
+    let DiscoverDefinition { pin, limit, budget } = discover;
+    let mut lines = vec![format!("limit = {}", limit.map_or_else(|| "default".to_owned(), |limit| limit.to_string()))];
+    lines.extend(pin.iter().map(|pin| format!("pin {pin}")));
+    lines.extend(budget.iter().map(|budget| format!("budget = {budget}")));
+    lines
+}
+
 impl Permissions {
     /// Returns what a file of a pack requests. Only definitions request something, and only those without an error that
     /// prevents them from being served.
@@ -140,10 +164,12 @@ impl Permissions {
     pub fn from_settings(source: &Arc<Source>) -> Self {
         let mut asked = Self::default();
         // Every field is named: a new one has to say whether it lets packs do more.
-        let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http, layers } =
+        let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http, layers, code_mode, discover } =
             read_workspace(source).0;
         asked.extend("prefix ", prefixes.iter().map(|(name, prefix)| format!("{} = {prefix}", name.value)));
         asked.add_http(&http);
+        asked.extend("discover ", discover.iter().flat_map(describe_discover));
+        asked.extend("code_mode ", code_mode.iter().flat_map(describe_code_mode));
         asked.add_server(&server);
         asked.extend("pack ", serve.iter().flatten().map(|name| name.value.clone()));
         asked.extend("layer ", layers.iter().map(describe_layer));
@@ -151,6 +177,9 @@ impl Permissions {
         for (name, written) in &packs {
             let values = written.json.as_object().into_iter().flatten();
             asked.extend("path ", values.map(|(key, value)| format!("{}.{key} = {value}", name.value)));
+        }
+        if let Some(code_mode) = &code_mode {
+            asked.add_limits("code_mode ", &code_mode.limits);
         }
         asked.add_limits("", &limits);
         asked

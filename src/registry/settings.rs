@@ -131,7 +131,8 @@ pub fn limit_diagnostics(diagnostics: &mut Vec<Diagnostic>) {
 //# An untrusted `toolsd.toml` MUST NOT choose packs, roots, names or paths, and MUST NOT raise a limit.
 fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
     // Every field is named: a new one has to say whether an untrusted file may set it.
-    let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http, layers } = std::mem::take(file);
+    let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http, layers, code_mode, discover } =
+        std::mem::take(file);
     let server_is_set = server != ServerDefinition::default();
     let names = [
         ("serve", serve.is_some()),
@@ -140,6 +141,8 @@ fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Dia
         ("server", server_is_set),
         ("http", http != HttpOverride::default()),
         ("layers", !layers.is_empty()),
+        ("code_mode", code_mode.is_some()),
+        ("discover", discover.is_some()),
     ];
     let unused: Vec<String> =
         names.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!("`{name}`")).collect();

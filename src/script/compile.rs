@@ -64,9 +64,13 @@ thread_local! {
 fn parse_script(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Script, Vec<Diagnostic>> {
     #[cfg(test)]
     COMPILED.with(|compiled| compiled.set(compiled.get() + 1));
-    let mut ast = parse_all_functions(engine, source)?;
+    Ok(script_of(source, parse_all_functions(engine, source)?))
+}
+
+/// The script of a syntax tree.
+pub(super) fn script_of(source: &Arc<Source>, mut ast: AST) -> Script {
     ast.set_source(source.path.as_str());
-    Ok(Script::new(Arc::clone(source), ast))
+    Script::new(Arc::clone(source), ast)
 }
 
 /// The error of a script that ends within a comment: rhai accepts it, without the functions that follow.
@@ -196,7 +200,7 @@ struct VariableHooks {
 }
 
 /// Adds the hooks that the scripts need to the engine. Packs that neither capture nor catch have no overhead.
-fn add_variable_hooks(engine: &mut Engine, scripts: &[Script]) {
+pub(super) fn add_variable_hooks(engine: &mut Engine, scripts: &[Script]) {
     let mut hooks = VariableHooks::default();
     for script in scripts {
         script.ast.walk(&mut |path: &[ASTNode<'_>]| {

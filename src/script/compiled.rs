@@ -10,6 +10,9 @@ use std::sync::{Arc, OnceLock};
 /// Constants of top levels, in the form in which rhai looks up `global::NAME`.
 pub(super) type Constants = Shared<Locked<BTreeMap<ImmutableString, Dynamic>>>;
 
+/// The path of a script that comes with a call, in errors.
+pub(super) const AD_HOC_PATH: &str = "script";
+
 /// A function of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionSignature {

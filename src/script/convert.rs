@@ -175,12 +175,16 @@ pub(super) fn from_value(value: Value) -> Dynamic {
 
 /// Converts an error of a primitive to the error that rhai throws. An error raised by a guard cannot be caught.
 pub(super) fn raise(error: Box<Diagnostic>, context: &NativeCallContext<'_>) -> Box<EvalAltResult> {
-    let position = context.call_position();
+    raise_at(error, context.call_source(), context.call_position())
+}
+
+/// Converts an error as [`raise`] does, for a call at a position in a script.
+pub(super) fn raise_at(error: Box<Diagnostic>, source: Option<&str>, position: Position) -> Box<EvalAltResult> {
     if guard::current().is_some_and(|guard| guard.verdict().is_some()) {
         return EvalAltResult::ErrorTerminated(Dynamic::UNIT, position).into();
     }
     let error = match (&error.at, current()) {
-        (None, Ok(execution)) => match execution.program.place(context.call_source().unwrap_or_default(), position) {
+        (None, Ok(execution)) => match execution.program.place(source.unwrap_or_default(), position) {
             Some(place) => error.at(place),
             None => error,
         },

@@ -5,7 +5,7 @@ use super::execution::{at_call_level, current};
 use super::iteration::sequence_verb;
 use super::language;
 use crate::guard;
-use crate::primitive_api::{Context, LogLevel, Need, Notice, Param, Primitive};
+use crate::primitive_api::{Context, Effect, Family, LogLevel, Need, Notice, Param, Primitive};
 use crate::primitives;
 use crate::value::{Json, Kind, Value};
 use rhai::packages::{
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 /// The maximum call depth that a pack can request. The stacks of the script threads are large enough for it.
-pub(super) const MAX_CALL_LEVELS: usize = 256;
+pub const MAX_CALL_LEVELS: usize = 256;
 
 /// The maximum nesting depth of expressions, in debug builds and release builds alike.
 const MAX_EXPRESSION_DEPTH: usize = 128;
@@ -39,8 +39,17 @@ const KEYWORDS: &[(&str, usize)] = &[
 
 /// An engine without any scripts.
 pub(super) fn empty_engine() -> Engine {
+    engine_with(native_functions())
+}
+
+/// An engine for scripts that come with a call: language verbs, and primitives that compute values from values.
+pub(super) fn empty_engine_for_callers() -> Engine {
+    engine_with(FUNCTIONS_FOR_CALLERS.get_or_init(|| functions(is_for_callers)))
+}
+
+fn engine_with(functions: &Shared<Module>) -> Engine {
     let mut engine = Engine::new_raw();
-    engine.register_global_module(Shared::clone(native_functions()));
+    engine.register_global_module(Shared::clone(functions));
     engine
         .set_strict_variables(true)
         .set_max_call_levels(MAX_CALL_LEVELS)
@@ -64,25 +73,44 @@ fn log(level: LogLevel, text: &str) {
 }
 
 static NATIVE_FUNCTIONS: OnceLock<Shared<Module>> = OnceLock::new();
+static FUNCTIONS_FOR_CALLERS: OnceLock<Shared<Module>> = OnceLock::new();
+
+/// Whether a script that comes with a call has a primitive: it computes values from values that such a script can have.
+pub(super) fn is_for_callers(primitive: &Primitive) -> bool {
+    let is_of_values = match primitive.family {
+        Family::Parse | Family::Text | Family::Edit | Family::List | Family::Hash | Family::Path | Family::Render => {
+            true
+        }
+        Family::Host => matches!(primitive.name, "format_time" | "parse_time"),
+        Family::Graph => primitive.positional().next().is_some_and(|first| first.kinds.contains(&Kind::List)),
+        _ => false,
+    };
+    is_of_values && primitive.effect == Effect::Pure
+}
 
 /// The remaining functions of rhai, our own language verbs, and the primitives. If several accept the same arguments,
 /// the later one wins.
 fn native_functions() -> &'static Shared<Module> {
-    NATIVE_FUNCTIONS.get_or_init(|| {
-        let mut module = Module::new();
-        ArithmeticPackage::init(&mut module);
-        LogicPackage::init(&mut module);
-        BasicMathPackage::init(&mut module);
-        BasicStringPackage::init(&mut module);
-        BasicIteratorPackage::init(&mut module);
-        // Otherwise rhai hashes every function of its packages again for each name that it does not find elsewhere.
-        module.register_lazy_functions();
-        language::register(&mut module);
-        primitives::ALL.iter().for_each(|primitive| register_primitive(&mut module, primitive));
-        register_operators(&mut module);
-        module.build_index();
-        module.into()
-    })
+    NATIVE_FUNCTIONS.get_or_init(|| functions(|_| true))
+}
+
+fn functions(has: impl Fn(&Primitive) -> bool) -> Shared<Module> {
+    let mut module = Module::new();
+    ArithmeticPackage::init(&mut module);
+    LogicPackage::init(&mut module);
+    BasicMathPackage::init(&mut module);
+    BasicStringPackage::init(&mut module);
+    BasicIteratorPackage::init(&mut module);
+    // Otherwise rhai hashes every function of its packages again for each name that it does not find elsewhere.
+    module.register_lazy_functions();
+    language::register(&mut module);
+    primitives::ALL
+        .iter()
+        .filter(|primitive| has(primitive))
+        .for_each(|primitive| register_primitive(&mut module, primitive));
+    register_operators(&mut module);
+    module.build_index();
+    module.into()
 }
 
 /// Creates what all scripts share, unless it exists already. A server does this in the background when it starts.

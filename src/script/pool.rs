@@ -3,11 +3,11 @@
 //! of another one.
 
 mod queue;
-mod pooled_call;
+pub(super) mod pooled_call;
 mod workers;
 mod watchdog;
 
-pub use pooled_call::{CallerId, WatchedGuard, commit_call, register_seal, watch_guard};
+pub use pooled_call::{CallerId, WatchedGuard, commit_call, compose_call, register_seal, watch_guard};
 pub use workers::{HungCall, STACK_BYTES, block_in_place};
 
 use crate::diagnostic::{Code, Diagnostic, Result};

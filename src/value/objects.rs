@@ -85,7 +85,8 @@ impl Object for Record {
     }
 }
 
-/// A caught error. Its fields are `kind`, `code`, `message`, `help`, `data` and `at`.
+/// A caught error. Its fields are `kind`, `code`, `message`, `help`, `data`, `at`, and
+/// `tool` if the call of a tool failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaughtError(pub Box<Diagnostic>);
 
@@ -130,8 +131,9 @@ impl Object for CaughtError {
             "message" => error.message.as_str().into(),
             "help" => error.help.as_deref().into(),
             "data" => error.data.as_deref().map(Value::from_json).into(),
+            "tool" => error.tool.as_deref().into(),
             "at" => error.at.as_ref().map(ToString::to_string).into(),
-            _ => return Err(no_field(Kind::Error, name, &["kind", "code", "message", "help", "data", "at"])),
+            _ => return Err(no_field(Kind::Error, name, &["kind", "code", "message", "help", "data", "at", "tool"])),
         })
     }
 

@@ -117,7 +117,8 @@ fn the_bases_are_valid() {
 //# `check` MUST report calls of functions that do not exist.
 //= docs/spec.md#diagnostics
 //= type=test
-//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
+//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of `check`
+//# MUST report all errors of a pack.
 //= docs/spec.md#questions
 //= type=test
 //# A form MUST be sent to the client as written, and MUST be refused before that if elicitation does not

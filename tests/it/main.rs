@@ -13,6 +13,7 @@ mod support;
 mod caller_errors;
 mod check;
 mod clients;
+mod code_mode;
 mod command_line;
 mod exchange;
 mod graph_errors;

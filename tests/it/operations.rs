@@ -86,11 +86,12 @@ fn a_reading_operation_cannot_write_whatever_others_may() {
 
 //= docs/spec.md#operations
 //= type=test
-//# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its
-//# operations.
+//# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its operations,
+//# and its description MUST list these, with what each of them does and requires.
 //= docs/spec.md#operations
 //= type=test
-//# The description of a tool MUST list its operations, with what each of them does and requires.
+//# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its operations,
+//# and its description MUST list these, with what each of them does and requires.
 #[test]
 fn clients_see_one_flat_schema_and_a_list() {
     let workspace = tempfile::tempdir().unwrap();

@@ -221,7 +221,13 @@ fn start_diagnostic(context: &CommandContext, server: &Json, line: &CommandLine)
         Ok(disk) => Arc::new(disk),
         Err(diagnostic) => return of_option(diagnostic),
     };
-    let server = CommandContext { options, terminal: context.terminal, workspace, is_locked: context.is_locked };
+    let server = CommandContext {
+        options,
+        terminal: context.terminal,
+        workspace,
+        is_locked: context.is_locked,
+        overrides: context.overrides.clone(),
+    };
     let registry = match server.service() {
         Ok(service) => service.registry(),
         Err(diagnostic) => return of_option(diagnostic),

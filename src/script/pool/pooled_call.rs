@@ -46,6 +46,8 @@ struct CallState {
     /// The guards that limit it. The last one is in force: that of `on_error` or of a build takes precedence over its
     /// own.
     guards: Vec<Arc<Guard>>,
+    /// Whether it consists of several calls, each of which commits by itself.
+    is_composed: bool,
     /// The seals that keep its writes from the disk.
     seals: Vec<Arc<WriteSeal>>,
     answered: Option<Instant>,
@@ -75,8 +77,9 @@ impl Drop for WatchedGuard {
 impl PooledCall {
     pub(super) fn new(name: String, caller: CallerId, cancel: CancelFlag, answer: SubstituteAnswer) -> Arc<Self> {
         let (answer, guards, seals) = (Some(answer), Vec::new(), Vec::new());
-        let state =
-            CallState { phase: CallPhase::Open, answer, began: None, cancelled: None, guards, seals, answered: None };
+        let (began, cancelled, answered) = (None, None, None);
+        let phase = CallPhase::Open;
+        let state = CallState { phase, answer, began, cancelled, guards, is_composed: false, seals, answered };
         let (number, is_waiting) = (LAST.fetch_add(1, Ordering::Relaxed), AtomicBool::new(false));
         Arc::new(Self { number, name, caller, cancel, is_waiting, state: Mutex::new(state) })
     }
@@ -211,8 +214,37 @@ pub fn commit_call<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         state.phase = CallPhase::Settled;
     }
     let ended = work();
-    if ended.is_err() {
-        call.state().phase = CallPhase::Open;
+    let mut state = call.state();
+    if ended.is_err() || state.is_composed {
+        state.phase = CallPhase::Open;
     }
+    drop(state);
     ended
+}
+
+/// Declares that the call of this thread consists of several calls, each of which commits by itself: after each of them
+/// the call may still be answered on its behalf.
+pub fn compose_call() {
+    if let Some(call) = PooledCall::current() {
+        call.state().is_composed = true;
+    }
+}
+
+/// The call of this thread, for other threads that work for it.
+pub(in crate::script) fn current_call() -> Option<Arc<PooledCall>> {
+    PooledCall::current()
+}
+
+/// Makes `call` the one of this thread until the result is dropped.
+pub(in crate::script) fn enter_call(call: Option<Arc<PooledCall>>) -> EnteredCall {
+    EnteredCall(CURRENT.replace(call))
+}
+
+/// Keeps a call as that of the thread until it is dropped, which restores the previous one.
+pub(in crate::script) struct EnteredCall(Option<Arc<PooledCall>>);
+
+impl Drop for EnteredCall {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
 }

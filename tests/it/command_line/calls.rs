@@ -21,7 +21,8 @@ fn the_sample_pack_is_checked_and_its_cases_hold() {
 
 //= docs/spec.md#command-line
 //= type=test
-//# `toolsd call --format json` MUST print only the structured result to standard output.
+//# `toolsd call` MUST exit with 1 on a tool error, and with `--format json` MUST print only the structured result to
+//# standard output.
 #[test]
 fn a_call_takes_json_or_pairs_and_prints_the_data_alone() {
     let home = Home::with(&[]);
@@ -44,7 +45,8 @@ fn a_call_takes_json_or_pairs_and_prints_the_data_alone() {
 //# An unknown argument MUST be refused with the nearest known name.
 //= docs/spec.md#command-line
 //= type=test
-//# `toolsd call` MUST exit with 1 on a tool error.
+//# `toolsd call` MUST exit with 1 on a tool error, and with `--format json` MUST print only the structured result to
+//# standard output.
 #[test]
 fn a_failure_of_a_tool_is_its_json_and_ends_with_1() {
     let home = Home::with(&[]);
@@ -273,7 +275,8 @@ fn the_primitives_are_explained() {
 
 //= docs/spec.md#diagnostics
 //= type=test
-//# One run of `check` MUST report all errors of a pack.
+//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of `check`
+//# MUST report all errors of a pack.
 #[test]
 fn all_diagnostics_are_reported_in_every_format() {
     let home = Home::with(&[]);

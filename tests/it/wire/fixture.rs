@@ -239,6 +239,7 @@ impl Fixture {
                 Answer::Completion { total: all.len(), values: all[..100].to_vec() }
             }
             Request::ListSkills => Answer::Skills(Arc::clone(&self.registry.skills)),
+            Request::FindTools { .. } | Request::Script(_) => panic!("its settings switch neither on"),
             Request::ListResources => {
                 let item =
                     |number: usize| json!({ "uri": format!("fix://many/{number:03}"), "name": format!("{number}") });

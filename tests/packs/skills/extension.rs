@@ -38,7 +38,8 @@ fn bytes_of(contents: &Value) -> Vec<u8> {
 
 //= docs/spec.md#skills
 //= type=test
-//# Every file of a skill MUST be readable byte for byte, with the size and the SHA-256 of its manifest.
+//# A skill MUST also be listed as a resource, with the name and the description of its front matter, and each of its
+//# files MUST be readable byte for byte, with the size and the SHA-256 of its manifest.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn every_skill_of_the_corpus_is_right_to_the_byte() {

@@ -1,0 +1,223 @@
+//! Scripts that come with a call: compiled as they are, run from the top, with the served tools as functions. Their
+//! engine is another one than that of packs: language verbs and pure primitives only.
+
+mod idioms;
+mod parallel;
+mod spelling;
+mod tool_functions;
+
+use super::captured_variables::CapturedVariablesGuard;
+use super::compile::{add_variable_hooks, script_of};
+use super::compiled::{AD_HOC_PATH, CompiledScripts, Script};
+use super::convert::{from_value, to_value};
+use super::engine::{MAX_CALL_LEVELS, empty_engine_for_callers};
+use super::errors::diagnose;
+use super::execution::{Execution, at_call_level, enter};
+use super::functions::ScriptFunctions;
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::guard::{self, Guard};
+use crate::primitive_api::Host;
+use crate::source::Source;
+use crate::value::Value;
+use rhai::{Caches, Dynamic, Engine, Scope, Shared, Stmt};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use tool_functions::ToolNamespace;
+
+/// The maximum size of a script in bytes.
+const MAX_SCRIPT_BYTES: usize = 64 << 10;
+
+/// The maximum number of missing properties that are reported.
+const MAX_MISSING: usize = 10;
+
+/// The maximum number of names of properties that are remembered, to know which ones exist.
+const MAX_KNOWN: usize = 2_000;
+
+/// A compiled script of a caller.
+pub struct AdHocScript {
+    program: Arc<CompiledScripts>,
+    scope: Scope<'static>,
+    reads: Arc<PropertyReads>,
+}
+
+/// What a script returned.
+pub struct AdHocOutcome {
+    /// The value of its last expression, or of `return`.
+    pub value: Value,
+    /// What its author should know: properties that no map had, a last line without a value.
+    pub notes: Vec<String>,
+}
+
+impl AdHocScript {
+    /// Compiles a script for a host. `input` is a constant of it.
+    ///
+    /// # Errors
+    /// It is empty, too large, or not a script: all syntax errors, with what to write instead.
+    pub fn compile(text: &str, input: Value, host: &dyn Host) -> Result<Self> {
+        let text = check_text(text)?;
+        let source = Source::new(AD_HOC_PATH, text);
+        let reads = Arc::new(PropertyReads::default());
+        let mut engine = empty_engine_for_callers();
+        spelling::accept_other_spellings(&mut engine);
+        watch_properties(&mut engine, &reads);
+        let named = tool_functions::register(&mut engine);
+        parallel::register(&mut engine);
+        let mut scope = Scope::new();
+        scope.push_constant_dynamic("input", from_value(input));
+        scope.push_constant("tools", ToolNamespace);
+        for pack in host.tools().map(|tools| tools.packs()).unwrap_or_default() {
+            scope.push_constant(pack.replace('-', "_"), ToolNamespace);
+        }
+        let ast = match engine.compile_with_scope(&scope, &*source.text) {
+            Ok(ast) => ast,
+            Err(error) => return Err(idioms::describe_syntax_error(&source, &error, host)),
+        };
+        let script = script_of(&source, ast);
+        add_variable_hooks(&mut engine, std::slice::from_ref(&script));
+        if let Some(tools) = host.tools() {
+            tool_functions::register_named(&mut engine, &script, tools, &named);
+        }
+        let program = Arc::new(CompiledScripts::new(engine, vec![script], &[source]));
+        Ok(Self { program, scope, reads })
+    }
+
+    /// Runs the script for a host under a guard.
+    ///
+    /// # Errors
+    /// The error that the guard raised, otherwise that of the script.
+    pub fn run(&self, host: &Arc<dyn Host>, guard: &Arc<Guard>) -> Result<AdHocOutcome> {
+        let _guarded = guard.enter();
+        let depth = guard.limits().depth.min(MAX_CALL_LEVELS);
+        let captured = CapturedVariablesGuard(Arc::default());
+        let program = Arc::clone(&self.program);
+        let functions = Arc::new(ScriptFunctions { program: Arc::clone(&program), script: AD_HOC_PATH.to_owned() });
+        let execution = Execution { program, host: Arc::clone(host), functions, captured: Arc::clone(&captured.0) };
+        let _entered = enter(Arc::new(execution));
+        let result = at_call_level(MAX_CALL_LEVELS - depth, || self.evaluate(host.as_ref()));
+        let result = match (guard.verdict(), result) {
+            (Some(stop), _) => Err(stop),
+            (None, result) => result,
+        };
+        guard::reserve_memory(0)?;
+        let value = result?;
+        let notes = self.notes(&value);
+        Ok(AdHocOutcome { value, notes })
+    }
+
+    fn evaluate(&self, host: &dyn Host) -> Result<Value> {
+        let [script] = self.program.scripts.as_slice() else { return Ok(Value::Null) };
+        let engine = &self.program.engine;
+        let mut state = engine.new_global_runtime_state();
+        state.source = Some(AD_HOC_PATH.into());
+        state.lib.push(Shared::clone(script.functions()));
+        state.level = super::execution::call_level();
+        let mut scope = self.scope.clone();
+        #[allow(deprecated, reason = "the other ways to run statements take a whole AST")]
+        let value = engine
+            .eval_statements_raw(&mut state, &mut Caches::new(), &mut scope, script.ast.statements())
+            .map_err(|error| {
+                let error = diagnose(&self.program, *error, Some(AD_HOC_PATH));
+                idioms::explain_error(error, script, host)
+            })?;
+        plain_value(&value)
+    }
+
+    fn notes(&self, value: &Value) -> Vec<String> {
+        let [script] = self.program.scripts.as_slice() else { return Vec::new() };
+        let mut notes = self.reads.notes(script);
+        if value.is_null() {
+            match script.ast.statements().last() {
+                Some(Stmt::TryCatch(..)) => {
+                    notes.push("`try` is a statement without a value: assign to a variable inside it".to_owned());
+                }
+                Some(Stmt::Var(..) | Stmt::For(..) | Stmt::While(..) | Stmt::Assignment(..)) => {
+                    notes.push(
+                        "the last line is a statement without a value: end the script with the result".to_owned(),
+                    );
+                }
+                _ => {}
+            }
+        }
+        notes
+    }
+}
+
+/// The value of a script as data. A function is not data.
+fn plain_value(value: &Dynamic) -> Result<Value> {
+    to_value(value, None)
+}
+
+/// Removes a fence around the whole script, and refuses what is not a script at all.
+fn check_text(text: &str) -> Result<&str> {
+    let refused = |message: String, help: &str| Err(Diagnostic::new(Code::ARGUMENTS, message).help(help));
+    if text.len() > MAX_SCRIPT_BYTES {
+        let message = format!("the script has {} kB, the limit is {} kB", text.len() >> 10, MAX_SCRIPT_BYTES >> 10);
+        return refused(message, "pass data as `input`, and make it shorter");
+    }
+    if text.contains('\0') {
+        return refused("the script contains a NUL character".to_owned(), "remove it");
+    }
+    let trimmed = text.trim();
+    let inner = trimmed.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    // The first line of a fence may name the language.
+    let script = inner.and_then(|inner| inner.split_once('\n')).map_or(text, |(_, script)| script);
+    if script.trim().is_empty() {
+        return refused("the script is empty".to_owned(), "its last expression is the result");
+    }
+    Ok(script)
+}
+
+/// The properties that maps had, and those that a script read and no map had.
+#[derive(Default)]
+struct PropertyReads {
+    known: Mutex<BTreeSet<String>>,
+    missing: Mutex<Vec<MissingProperty>>,
+}
+
+struct MissingProperty {
+    name: String,
+    /// The nearest property of the map that was asked first.
+    nearest: Option<String>,
+}
+
+impl PropertyReads {
+    fn record_missing(&self, name: &str, map: &rhai::Map) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for key in map.keys() {
+            if known.len() < MAX_KNOWN && !known.contains(key.as_str()) {
+                known.insert(key.to_string());
+            }
+        }
+        drop(known);
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        if missing.len() < MAX_MISSING && missing.iter().all(|known| known.name != name) {
+            let nearest = did_you_mean(name, map.keys().map(|key| key.as_str()).collect::<Vec<_>>());
+            missing.push(MissingProperty { name: name.to_owned(), nearest });
+        }
+    }
+
+    /// A line for each property that no map had which lacked another one.
+    fn notes(&self, script: &Script) -> Vec<String> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        let absent = missing.iter().filter(|missing| !known.contains(&missing.name));
+        let text = &script.source.text;
+        absent
+            .map(|missing| {
+                let line = text.lines().position(|line| line.contains(&missing.name));
+                let line = line.map_or_else(String::new, |line| format!("line {} read ", line + 1));
+                let nearest = missing.nearest.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+                format!("{line}`{}`, which no map there had, so it is `()`{nearest}", missing.name)
+            })
+            .collect()
+    }
+}
+
+fn watch_properties(engine: &mut Engine, reads: &Arc<PropertyReads>) {
+    let reads = Arc::clone(reads);
+    #[allow(deprecated, reason = "rhai marks its hooks as unstable, but does not remove them")]
+    engine.on_map_missing_property(move |map, name, _| {
+        reads.record_missing(name, map);
+        Ok(Dynamic::UNIT.into())
+    });
+}

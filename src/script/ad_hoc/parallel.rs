@@ -1,0 +1,108 @@
+//! `parallel(list, |item| …)`: calls a function for each item at the same time, each on a thread of its own.
+
+use super::super::convert::{RhaiResult, ScriptClosure, raise};
+use super::super::execution::{Execution, at_call_level, call_level, current, enter};
+use super::super::pool::STACK_BYTES;
+use super::super::pool::pooled_call::{current_call, enter_call};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::guard;
+use rhai::{ASTNode, Array, Dynamic, Engine, Expr, FnPtr, FuncRegistration, Module, NativeCallContext, Position, Stmt};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// Adds `parallel` to an engine.
+pub(super) fn register(engine: &mut Engine) {
+    let mut module = Module::new();
+    FuncRegistration::new("parallel")
+        .with_purity(true)
+        .with_volatility(true)
+        .set_into_module(&mut module, |context: NativeCallContext, list: Array, function: FnPtr| {
+            run(&context, &list, &function)
+        });
+    engine.register_global_module(module.into());
+}
+
+/// All calls end before the first failure, by place, is thrown.
+fn run(context: &NativeCallContext<'_>, list: &[Dynamic], function: &FnPtr) -> RhaiResult {
+    let execution = current().map_err(|error| raise(error, context))?;
+    let closure = ScriptClosure::new(context, function, &execution);
+    if let Some(variable) = assigned_variable(&execution, function) {
+        let message = format!("the function of `parallel` changes `{variable}`, a variable outside of it");
+        let error = Diagnostic::new(Code::SCRIPT, message)
+            .help("return the value: `parallel` returns the results in the order of the list");
+        return Err(raise(error, context));
+    }
+    let width = execution.host.tools().map_or(1, |tools| tools.max_parallel()).clamp(1, list.len().max(1));
+    let results: Vec<Mutex<Option<RhaiResult>>> = list.iter().map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    let (guard, level, call) = (guard::current(), call_level(), current_call());
+    let work = || {
+        let _guarded = guard.as_ref().map(|guard| guard.enter());
+        let _called = enter_call(call.clone());
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(item), Some(result)) = (list.get(at), results.get(at)) else { return };
+            let host = match execution.host.tools() {
+                Some(tools) => tools.branch(at),
+                None => Arc::clone(&execution.host),
+            };
+            let branch = Execution {
+                program: Arc::clone(&execution.program),
+                host,
+                functions: Arc::clone(&execution.functions),
+                captured: Arc::clone(&execution.captured),
+            };
+            let _entered = enter(Arc::new(branch));
+            let ended = at_call_level(level, || closure.call_raw(&mut [item.clone()]));
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+        }
+    };
+    thread::scope(|scope| {
+        let start = |_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).is_ok();
+        let started = (0..width).map(start).filter(|is_started| *is_started).count();
+        if started == 0 {
+            work();
+        }
+    });
+    if let Some(stop) = guard::current().and_then(|guard| guard.verdict()) {
+        return Err(raise(stop, context));
+    }
+    let ended = results.into_iter().map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner));
+    ended.map(|result| result.unwrap_or(Ok(Dynamic::UNIT))).collect::<RhaiResult<Array>>().map(Dynamic::from_array)
+}
+
+/// A captured variable that a closure assigns: the branches would race for it.
+fn assigned_variable(execution: &Execution, function: &FnPtr) -> Option<String> {
+    let script = execution.program.scripts.first()?;
+    let captured = function.curry().len();
+    let all = execution.program.parameters_of_closure(function.fn_name())?;
+    let definition = script.functions().get_script_fn(function.fn_name(), all)?;
+    let outer: Vec<&str> = definition.params.iter().take(captured).map(|name| name.as_str()).collect();
+    let (start, end) = (definition.body.start_position(), definition.body.end_position());
+    let is_inside = |position: Position| {
+        // The body of a closure that is one expression has no end.
+        let before_end = if end.is_none() { position.line() == start.line() } else { position <= end };
+        position >= start && before_end
+    };
+    let mut assigned = None;
+    script.ast.walk(&mut |path: &[ASTNode<'_>]| {
+        if let Some(ASTNode::Stmt(Stmt::Assignment(assignment))) = path.last()
+            && is_inside(assignment.1.lhs.start_position())
+            && let Some(name) = root_variable(&assignment.1.lhs)
+            && outer.contains(&name)
+        {
+            assigned = Some(name.to_owned());
+        }
+        assigned.is_none()
+    });
+    assigned
+}
+
+fn root_variable(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Variable(name, ..) => Some(name.1.as_str()),
+        Expr::Dot(pair, ..) | Expr::Index(pair, ..) => root_variable(&pair.lhs),
+        _ => None,
+    }
+}

@@ -1,0 +1,192 @@
+//! Scripts of callers: each entry of `tests/code_mode/*.toml` is run by a client. Its keys: `script`, `input`, `dry_run`,
+//! `allow` (`reads` or `writes`), and what comes back: `gives` (the value), `fails` (parts of the answer), or `any`;
+//! `notes` (parts of the notices), `calls` (the tools that were called), `writes` (the files that are there afterwards),
+//! `within_ms`.
+
+use crate::support::Server;
+use crate::support::home::Home;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/code_mode")
+}
+
+fn serve(home: &Home, words: &[&str]) -> Server {
+    let mut command = home.command();
+    command.arg("--dir").arg(folder().join("pack")).args(["--pack", "tea", "serve"]).args(words);
+    Server::serving(command)
+}
+
+/// The entries of a file, in which TOML has no `null`.
+fn entries(file: &str) -> Vec<Json> {
+    let text = fs::read_to_string(folder().join(file)).unwrap();
+    let read: toml::Table = toml::from_str(&text).unwrap();
+    serde_json::to_value(&read["script"]).unwrap().as_array().unwrap().clone()
+}
+
+fn texts(entry: &Json, key: &str) -> Vec<String> {
+    let items = entry[key].as_array().into_iter().flatten();
+    items.map(|item| item.as_str().unwrap().to_owned()).collect()
+}
+
+/// What differs between an entry and what happens, if anything does.
+fn difference(server: &mut Server, home: &Home, entry: &Json) -> Option<String> {
+    let tool = if entry["allow"] == "writes" { "run_writing_script" } else { "run_script" };
+    let mut arguments = json!({ "script": entry["script"], "input": entry["input"] });
+    if entry["dry_run"] == true {
+        arguments["dry_run"] = json!(true);
+    }
+    let before: BTreeSet<String> = files(home);
+    let began = Instant::now();
+    let result = server.request("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone();
+    let took = began.elapsed().as_millis();
+    let text = result["content"].to_string().replace("\\\"", "\"").replace("\\\\", "\\");
+    let value = match &result["structuredContent"] {
+        Json::Null => result["content"][0]["text"].clone(),
+        data if data.get("result").is_some() && data.as_object().is_some_and(|map| map.len() == 1) => {
+            data["result"].clone()
+        }
+        data => data.clone(),
+    };
+    let failed = result["isError"] == true;
+    let written: BTreeSet<String> = files(home).difference(&before).cloned().collect();
+    written.iter().for_each(|file| fs::remove_file(home.workspace().join(file)).unwrap());
+    if let Some(expected) = entry.get("gives")
+        && (failed || value != *expected)
+    {
+        return Some(format!("gives {value}, not {expected}: {text}"));
+    }
+    if entry.get("fails").is_some() && !failed {
+        return Some(format!("does not fail, gives {value}"));
+    }
+    let absent = |key: &str| texts(entry, key).into_iter().find(|part| !text.contains(part.as_str()));
+    if let Some(part) = absent("fails").or_else(|| absent("notes")) {
+        return Some(format!("does not say `{part}`: {text}"));
+    }
+    let calls = result["_meta"]["toolsd/calls"].as_array().into_iter().flatten();
+    let calls: Vec<&str> = calls.filter_map(|call| call["tool"].as_str()).collect();
+    if entry.get("calls").is_some() && calls != texts(entry, "calls") {
+        return Some(format!("calls {calls:?}"));
+    }
+    if (entry.get("writes").is_some() || entry["allow"] != "writes")
+        && written != texts(entry, "writes").into_iter().collect()
+    {
+        return Some(format!("writes {written:?}"));
+    }
+    entry["within_ms"]
+        .as_u64()
+        .filter(|most| took > u128::from(*most) * 4)
+        .map(|most| format!("took {took} ms, not {most}"))
+}
+
+fn files(home: &Home) -> BTreeSet<String> {
+    let entries = fs::read_dir(home.workspace()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).filter(|name| name != ".toolsd").collect()
+}
+
+/// Runs the entries of a file, except those with `open`, which say what is not as it should be.
+fn run(file: &str) {
+    let home = Home::with(&[]);
+    let mut server = serve(&home, &["--code-mode=writes"]);
+    let entries = entries(file);
+    let mut wrong = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.get("open").is_none()) {
+        if let Some(difference) = difference(&mut server, &home, entry) {
+            wrong.push(format!("{}: {difference}", entry["name"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), entries.len(), wrong.join("\n"));
+    assert!(!entries.is_empty());
+}
+
+//= docs/spec.md#code-mode
+//= type=test
+//# A call of a script MUST take the way of a client's call: the same schemas, grants, limits, checks of the
+//# result, and audit.
+#[test]
+fn scripts_call_tools() {
+    run("calls.toml");
+}
+
+fn meta(capabilities: &Json) -> Json {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    })
+}
+
+//= docs/spec.md#code-mode
+//= type=test
+//# A script that runs again after an answer MUST NOT call a tool twice.
+#[test]
+fn a_script_that_waits_for_an_answer_calls_nothing_twice() {
+    let home = Home::with(&[]);
+    let mut server = serve(&home, &["--code-mode"]);
+    let script = "let a = tally().calls; let first = ask_color(); let b = tally().calls; let second = ask_color(); [a, first.color, b, second.color, tally().calls, first.id != second.id]";
+    let mut params = json!({ "name": "run_script", "arguments": { "script": script }, "_meta": meta(&json!({ "elicitation": {} })) });
+    let mut asked = server.request("tools/call", params.clone());
+    for (key, color) in [("2/color", "green"), ("4/color", "blue")] {
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        let keys: Vec<&String> = asked["result"]["inputRequests"].as_object().unwrap().keys().collect();
+        assert_eq!(keys, [key]);
+        params["requestState"] = asked["result"]["requestState"].clone();
+        params["inputResponses"] = json!({ key: { "action": "accept", "content": { "color": color } } });
+        asked = server.request("tools/call", params.clone());
+    }
+    assert_eq!(asked["result"]["content"][0]["text"], r#"[1,"green",2,"blue",3,true]"#, "{asked}");
+}
+
+#[test]
+fn a_script_without_a_client_that_answers_fails_at_the_question() {
+    let home = Home::with(&[]);
+    let mut server = serve(&home, &["--code-mode"]);
+    let (text, failed) = server.said("run_script", json!({ "script": "let a = tally();\nask_color()" }));
+    assert!(failed && text.contains("script:2:1") && text.contains("elicitation"), "{text}");
+}
+
+//= docs/spec.md#code-mode
+//= type=test
+//# The list of tools MUST NOT vary by connection or by earlier requests.
+#[test]
+fn a_short_list_stays_the_same_and_every_tool_can_be_called() {
+    let home = Home::with(&[]);
+    let words = ["--discover", "--pin", "ec*", "--code-mode"];
+    let (mut server, mut other) = (serve(&home, &words), serve(&home, &words));
+    let before = server.request("tools/list", json!({}))["result"].clone();
+    let names: Vec<&str> =
+        before["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert_eq!(names, ["echo", "run_script", "find_tools", "call_tool"]);
+    let found = server.well("find_tools", json!({ "query": "sleep for a while" }));
+    assert_eq!(found["tools"][0]["name"], "nap", "{found}");
+    let described = server.well("find_tools", json!({ "names": ["nap", "nab"] }));
+    assert_eq!(described["described"][0]["input"]["properties"]["n"]["type"], "integer", "{described}");
+    assert_eq!(described["unknown"][0], "there is no tool `nab`; did you mean `nap`?");
+    assert_eq!(server.well("call_tool", json!({ "name": "nap", "arguments": { "n": 3 } }))["n"], 3);
+    assert_eq!(server.well("nap", json!({ "n": 4 }))["n"], 4);
+    let (text, failed) = server.said("call_tool", json!({ "name": "nab" }));
+    assert!(failed && text.contains("did you mean `nap`?"), "{text}");
+    let (text, failed) = server.said("find_tools", json!({ "query": "zzzz qqqq" }));
+    assert!(!failed && text.contains("no tool matches"), "{text}");
+    let (text, failed) = server.said("find_tools", json!({ "quer": "x" }));
+    assert!(failed && text.contains("did you mean `query`?"), "{text}");
+    assert_eq!(server.request("tools/list", json!({}))["result"], before);
+    assert_eq!(other.request("tools/list", json!({}))["result"], before);
+}
+
+#[test]
+fn nothing_is_listed_that_was_not_switched_on() {
+    let home = Home::with(&[("toolsd.toml", "[code_mode]\nallow = \"writes\"\n[discover]\n")]);
+    let mut server = serve(&home, &[]);
+    let listed = server.request("tools/list", json!({}))["result"]["tools"].to_string();
+    assert!(!listed.contains("run_script") && !listed.contains("find_tools"), "{listed}");
+    let unknown = server.request("tools/call", json!({ "name": "run_script", "arguments": { "script": "1" } }));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    home.trust();
+    let mut server = serve(&home, &[]);
+    let listed = server.request("tools/list", json!({}))["result"]["tools"].to_string();
+    assert!(listed.contains("run_writing_script") && listed.contains("find_tools"), "{listed}");
+}
