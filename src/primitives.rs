@@ -36,6 +36,7 @@ primitives! {
     cache_entries,
     cache_get,
     cache_set,
+    call_tool,
     captures,
     children,
     client_roots,

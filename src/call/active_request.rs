@@ -6,7 +6,7 @@ use super::change_feed::{ChangeFeed, HostChange};
 use super::dependency_tracker::DependencyTracker;
 use super::elicitation::{AskMode, Elicitation};
 use super::graph_errors;
-use super::host::{CallSetup, LogLines, Notices, Staging, write_log};
+use super::host::{CallSetup, LogLines, MakeCallTools, Notices, RequestContext, Staging, write_log};
 use super::invocation::Invocation;
 use super::loading::PackSource;
 use super::prompt::{build_messages, complete_argument, list_prompts, prompt_reply};
@@ -24,7 +24,7 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::discovery::ToolIndex;
 use crate::graph::{Graph, GraphStore};
 use crate::guard::{CancelFlag, Limits};
-use crate::primitive_api::{Effect, Host, ListKind, Notice, PackMemory, Question, missing_capability};
+use crate::primitive_api::{Effect, Host, ListKind, Notice, PackMemory, Question, ToolAccess, missing_capability};
 use crate::registry::{
     Named, Pack, Registry, Served, ServedPrompt, ServedResource, ServedTool, SkillIndex, read_found_skill,
 };
@@ -32,14 +32,23 @@ use crate::script::Pool;
 use crate::value::{Json, Value};
 use crate::world::World;
 use crate::world::disk::recovered;
+use arc_swap::ArcSwap;
 use serde_json::json;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 const SKILL_LIST_FORM: &str = "return a list of folders, or of `#{ dir, path }`";
 
+/// Makes the access of a call to other tools: for a request, with the effect of the call, at a depth.
+pub(super) type MakeTools = fn(Arc<HostState>, RequestContext, Effect, usize) -> Arc<dyn ToolAccess>;
+
 /// The state that all requests share, whichever generation of the registry they use.
 pub(super) struct HostState {
+    /// The registry in use.
+    pub(super) registry: Arc<ArcSwap<Registry>>,
+    itself: Weak<Self>,
+    /// Makes the access of calls to other tools.
+    make_tools: MakeTools,
     pub(super) changes: Arc<ChangeFeed>,
     /// The source of the packs; `None` if the registry never changes.
     pub(super) site: Option<Arc<dyn PackSource>>,
@@ -58,8 +67,18 @@ pub(super) struct HostState {
 }
 
 impl HostState {
-    pub(super) fn new(site: Option<Arc<dyn PackSource>>, pool: Arc<Pool>, staging: Staging) -> Self {
-        Self {
+    pub(super) fn new(
+        site: Option<Arc<dyn PackSource>>,
+        registry: Arc<ArcSwap<Registry>>,
+        pool: Arc<Pool>,
+        staging: Staging,
+        audit: Arc<AuditLog>,
+        make_tools: MakeTools,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|itself| Self {
+            registry,
+            itself: Weak::clone(itself),
+            make_tools,
             changes: Arc::default(),
             site,
             pool,
@@ -67,16 +86,17 @@ impl HostState {
             memories: Mutex::default(),
             server: Arc::new(ServerState::new(staging.world.as_ref().map(|world| world.now_ms()))),
             staging,
-            audit: Arc::default(),
+            audit,
             tool_index: Mutex::default(),
             found_skills: FoundSkills::default(),
             resource_list: ResourceListCache::default(),
-        }
+        })
     }
 
     /// The same pool and audit on another stage, with graphs of their own.
-    pub(super) fn staged(&self, staging: Staging) -> Self {
-        Self { audit: Arc::clone(&self.audit), ..Self::new(None, Arc::clone(&self.pool), staging) }
+    pub(super) fn staged(&self, staging: Staging) -> Arc<Self> {
+        let (registry, pool, audit) = (Arc::clone(&self.registry), Arc::clone(&self.pool), Arc::clone(&self.audit));
+        Self::new(None, registry, pool, staging, audit, self.make_tools)
     }
 
     /// The index of the tools of a registry.
@@ -159,19 +179,11 @@ impl HostState {
     }
 }
 
-/// What the calls of a script have in common with its request.
-pub(super) struct RequestContext {
-    pub(super) cancel: CancelFlag,
-    pub(super) notices: Notices,
-    pub(super) elicitation: Arc<Elicitation>,
-    peer: Arc<Peer>,
-}
-
 /// A call that a script makes.
 pub(super) struct InnerCall<'a> {
     /// The limits of the call, within those of the script.
     pub(super) limits: Limits,
-    /// The hash of the script.
+    /// The hash of the script; empty if a tool of a pack calls.
     pub(super) script: &'a str,
 }
 
@@ -183,6 +195,8 @@ pub(super) struct ActiveRequest<'a> {
     notices: Notices,
     elicitation: Arc<Elicitation>,
     peer: Arc<Peer>,
+    /// How many calls of tools it is within.
+    depth: usize,
 }
 
 /// The calls of one request that lists, one for each pack, so that all functions of a pack see one graph.
@@ -194,7 +208,7 @@ impl<'a> ActiveRequest<'a> {
         let Caller { cancel, notices, capabilities, asking, peer } = caller;
         let elicitation = Elicitation::new(asking, capabilities);
         let notices = announcing_notices(Arc::clone(&state.changes), state.log().cloned(), notices);
-        Self { state, registry, cancel, notices, elicitation, peer: Arc::new(peer) }
+        Self { state, registry, cancel, notices, elicitation, peer: Arc::new(peer), depth: 0 }
     }
 
     /// A call within a request, with questions of its own.
@@ -203,6 +217,7 @@ impl<'a> ActiveRequest<'a> {
         registry: &'a Registry,
         context: &RequestContext,
         elicitation: Arc<Elicitation>,
+        depth: usize,
     ) -> Self {
         let (cancel, peer) = (context.cancel.clone(), Arc::clone(&context.peer));
         let outer = Arc::clone(&context.notices);
@@ -211,7 +226,7 @@ impl<'a> ActiveRequest<'a> {
             Notice::Progress { .. } | Notice::Status(_) => {}
             notice => outer(notice),
         });
-        Self { state, registry, cancel, notices, elicitation, peer }
+        Self { state, registry, cancel, notices, elicitation, peer, depth }
     }
 
     /// What the calls of a script have in common with this request.
@@ -230,7 +245,7 @@ impl<'a> ActiveRequest<'a> {
             }
         });
         let elicitation = Elicitation::new(AskMode::Never, Json::Null);
-        Self { state, registry, cancel, notices, elicitation, peer: Arc::default() }
+        Self { state, registry, cancel, notices, elicitation, peer: Arc::default(), depth: 0 }
     }
 
     /// The questions of the request.
@@ -283,7 +298,15 @@ impl<'a> ActiveRequest<'a> {
             records,
             elicitation: &self.elicitation,
             questions: questions.cloned(),
+            tools: questions.and_then(|_| self.tools()),
         })
+    }
+
+    /// The access of a call to other tools.
+    fn tools(&self) -> Option<MakeCallTools> {
+        let state = self.state.itself.upgrade()?;
+        let depth = self.depth + 1;
+        Some(Arc::new(move |context, effect| (state.make_tools)(Arc::clone(&state), context, effect, depth)))
     }
 
     fn call(&self, name: &str, arguments: &Json) -> Result<Answer> {
@@ -304,7 +327,12 @@ impl<'a> ActiveRequest<'a> {
         let _at_work = self.state.server.begin_call(served, Arc::clone(invocation.host.world()));
         let prompts = |arguments: &Json| self.answer_prompt_tool(&served.pack, arguments);
         let call = || run_tool(served, &invocation, arguments, &prompts);
-        let mut outcome = self.state.audit.record(served, arguments, inner.map(|inner| inner.script), call)?;
+        let mut outcome = self.state.audit.record(
+            served,
+            arguments,
+            inner.map(|inner| inner.script).filter(|script| !script.is_empty()),
+            call,
+        )?;
         //= docs/spec.md#reload
         //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its
         //# results MUST report that with the next step.

@@ -8,6 +8,9 @@ use std::time::Duration;
 /// The maximum number of calls of a script.
 const MAX_CALLS: usize = 50;
 
+/// The maximum number of calls of a tool of a pack.
+const MAX_CALLS_OF_PACK: usize = 1_000;
+
 /// The maximum number of calls at the same time.
 const MAX_PARALLEL: usize = 16;
 
@@ -56,6 +59,12 @@ impl CodeMode {
             limits,
             remedy,
         }
+    }
+
+    /// What the script of a tool may do that calls other tools: its own limits count.
+    pub fn for_pack(allow: Effect) -> Self {
+        let remedy = "let the client call it: what it changed would stay if this call failed";
+        Self { calls: MAX_CALLS_OF_PACK, ..Self::new(None, Some(allow), remedy) }
     }
 
     /// Whether a script may call a tool of this public name.

@@ -12,7 +12,7 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{BuildPlan, ChangeEntry, ChangeLabel, Functions, Graph, GraphOrigin, GraphStore};
 use crate::guard::{self, CancelFlag, Guard, Limits};
 use crate::primitive_api::{
-    AskedQuestion, Effect, Host, LogLevel, Notice, PackFile, PackMemory, Question, SchemaViolation, time,
+    AskedQuestion, Effect, Host, LogLevel, Notice, PackFile, PackMemory, Question, SchemaViolation, ToolAccess, time,
 };
 use crate::registry::Pack;
 use crate::script::{block_in_place, watch_guard};
@@ -25,7 +25,7 @@ use crate::world::staging::StagedFile;
 use crate::world::{Files, Workspace, World, path};
 use base64::Engine;
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// How long a sleeping call waits before it checks for cancellation.
@@ -94,6 +94,21 @@ fn granted_world(
     })
 }
 
+/// What the calls that a script or a tool makes have in common with its request.
+pub struct RequestContext {
+    /// Ends the request from outside.
+    pub cancel: CancelFlag,
+    /// Takes what calls tell the client.
+    pub notices: Notices,
+    /// The questions of the request.
+    pub elicitation: Arc<Elicitation>,
+    /// Who requested it.
+    pub peer: Arc<Peer>,
+}
+
+/// Makes the access of a call to other tools, within an effect.
+pub type MakeCallTools = Arc<dyn Fn(RequestContext, Effect) -> Arc<dyn ToolAccess> + Send + Sync>;
+
 /// The parameters of a new call.
 pub struct CallSetup<'a> {
     /// The pack.
@@ -124,6 +139,8 @@ pub struct CallSetup<'a> {
     pub elicitation: &'a Arc<Elicitation>,
     /// The questions that its definition declares; `None` if questions are not allowed.
     pub questions: Option<Arc<[DeclaredQuestion]>>,
+    /// Makes the access to other tools; `None` where none can be called.
+    pub tools: Option<MakeCallTools>,
 }
 
 /// The host of one call.
@@ -159,6 +176,9 @@ pub struct CallHost {
     /// The notices of the result, in addition to the text of its script.
     said_in_result: Mutex<Vec<String>>,
     graph_session: GraphSession,
+    /// Makes the access to other tools.
+    make_tools: Option<MakeCallTools>,
+    tools: OnceLock<Arc<dyn ToolAccess>>,
     /// Whether it is the host of a build, in which there is no graph yet.
     builds: bool,
     itself: Weak<Self>,
@@ -208,6 +228,8 @@ impl CallHost {
             graph: CallGraph::default(),
             said_in_result: Mutex::default(),
             graph_session: GraphSession::default(),
+            make_tools: setup.tools,
+            tools: OnceLock::new(),
             builds: false,
             itself: itself.clone(),
         }))
@@ -237,6 +259,8 @@ impl CallHost {
             graph: CallGraph::default(),
             said_in_result: Mutex::default(),
             graph_session: GraphSession::default(),
+            make_tools: None,
+            tools: OnceLock::new(),
             builds: true,
             itself: itself.clone(),
         })
@@ -452,6 +476,19 @@ impl Host for CallHost {
 
     fn record(&self, key: &str, value: Json) {
         self.elicitation.keep_value(key, value);
+    }
+
+    //= docs/spec.md#code-mode
+    //# A script MUST NOT reach a tool whose effect, or whose operation's effect, exceeds what the script may do.
+    /// Other tools for a script of this pack, which read at most: what they wrote would stay if this call failed.
+    fn tools(&self) -> Option<&dyn ToolAccess> {
+        let make = self.make_tools.as_ref()?;
+        let tools = self.tools.get_or_init(|| {
+            let (cancel, notices) = (self.cancel.clone(), Arc::clone(&self.notices));
+            let (elicitation, peer) = (Arc::clone(&self.elicitation), Arc::clone(&self.peer));
+            make(RequestContext { cancel, notices, elicitation, peer }, self.effect.min(Effect::Reads))
+        });
+        Some(tools.as_ref())
     }
 
     fn client_supports(&self, capability: &str) -> bool {

@@ -1,8 +1,8 @@
 //! A script that comes with a call: compiled, run, and answered with the value of its last line.
 
-use super::active_request::{HostState, RequestContext};
+use super::active_request::HostState;
 use super::answer::{Answer, ToolOutcome};
-use super::host::{DryWorlds, Staging};
+use super::host::{DryWorlds, RequestContext, Staging};
 use super::request::ScriptRequest;
 use super::script_host::ScriptHost;
 use super::tool_caller::{ScriptCall, ScriptCalls, ToolCaller};
@@ -10,12 +10,10 @@ use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Guard;
 use crate::primitive_api::Host;
-use crate::registry::Registry;
 use crate::script::ad_hoc::{AdHocOutcome, AdHocScript};
 use crate::script::{compose_call, watch_guard};
 use crate::value::{Json, Value};
 use crate::world::staging::StagedFile;
-use arc_swap::ArcSwap;
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -26,7 +24,6 @@ const LAST_CALLS: usize = 5;
 /// What a script is run with.
 pub(super) struct ScriptSetup {
     pub(super) state: Arc<HostState>,
-    pub(super) registry: Arc<ArcSwap<Registry>>,
     pub(super) context: RequestContext,
 }
 
@@ -39,23 +36,23 @@ pub(super) fn run_script(request: &ScriptRequest, setup: ScriptSetup) -> Result<
     let began = Instant::now();
     let dry = request.is_dry.then(|| Arc::new(DryWorlds::default()));
     let state = match &dry {
-        Some(dry) => Arc::new(setup.state.staged(Staging { dry: Some(Arc::clone(dry)), ..Staging::default() })),
+        Some(dry) => setup.state.staged(Staging { dry: Some(Arc::clone(dry)), ..Staging::default() }),
         None => setup.state,
     };
     let id = blake3::hash(request.text.as_bytes()).to_hex()[..12].to_owned();
     let shared = Arc::new(ScriptCalls {
-        began: setup.registry.load_full(),
-        registry: setup.registry,
+        began: state.registry.load_full(),
         rules: request.rules.clone(),
         id: id.clone(),
         is_dry: request.is_dry,
+        depth: 1,
         begun: 0.into(),
         kept_bytes: 0.into(),
         calls: Mutex::default(),
         notes: Mutex::default(),
         state: Arc::clone(&state),
         context: setup.context,
-        host: |caller| Arc::new(ScriptHost::new(caller)),
+        host: Some(|caller| Arc::new(ScriptHost::new(caller))),
     });
     let guard = Guard::new(request.rules.limits, shared.context.cancel.clone());
     let watched = watch_guard(&guard);

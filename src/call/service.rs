@@ -13,6 +13,7 @@ use super::request::{Caller, Request};
 use super::resource::skill_entries;
 use super::script_request::{ScriptSetup, run_script};
 use super::server_state::Serving;
+use super::tool_caller::tools_of_pack;
 use crate::definition::Refresh;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{CancelFlag, Limits};
@@ -21,6 +22,7 @@ use crate::registry::{Pack, Registry, ServedTool};
 use crate::script::{CallerId, Pool};
 use crate::value::{Json, Object, Value};
 use crate::world::{Files, path};
+use arc_swap::ArcSwap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +30,6 @@ use std::time::{Duration, Instant};
 
 /// The host: the registry in use, the script threads, the graphs.
 pub struct Service {
-    registry: Arc<arc_swap::ArcSwap<Registry>>,
     state: Arc<HostState>,
     /// Held while a generation is created, so that there is one at a time.
     making: Mutex<()>,
@@ -86,35 +87,45 @@ impl RequestHandler for Service {
 impl Service {
     /// Serves a registry that never changes.
     pub fn new(registry: Registry) -> Arc<Self> {
-        Arc::new(Self::with_state(Arc::new(registry), HostState::new(None, Arc::new(Pool::new()), Staging::default())))
+        Self::with(None, registry, Arc::new(Pool::new()), Staging::default())
     }
 
     /// Serves what a site holds; [`reload`](Self::reload) looks at it again.
     pub fn open(site: Arc<dyn PackSource>) -> Arc<Self> {
         let registry = load_registry(site.as_ref(), &Registry::default());
-        let state = HostState::new(Some(site), Arc::new(Pool::new()), Staging::default());
-        Arc::new(Self::with_state(Arc::new(registry), state))
+        Self::with(Some(site), registry, Arc::new(Pool::new()), Staging::default())
     }
 
     /// The same packs on another stage, with graphs of their own: for cases.
     pub fn staged(&self, staging: Staging) -> Arc<Self> {
-        let state = HostState::new(None, Arc::clone(&self.state.pool), staging);
-        Arc::new(Self::with_state(self.registry(), state))
+        let registry = Arc::new(ArcSwap::new(self.registry()));
+        Self::with_state(HostState::new(
+            None,
+            registry,
+            Arc::clone(&self.state.pool),
+            staging,
+            Arc::default(),
+            tools_of_pack,
+        ))
     }
 
-    fn with_state(registry: Arc<Registry>, state: HostState) -> Self {
-        Self {
-            registry: Arc::new(arc_swap::ArcSwap::new(registry)),
-            state: Arc::new(state),
+    fn with(site: Option<Arc<dyn PackSource>>, registry: Registry, pool: Arc<Pool>, staging: Staging) -> Arc<Self> {
+        let registry = Arc::new(ArcSwap::new(Arc::new(registry)));
+        Self::with_state(HostState::new(site, registry, pool, staging, Arc::default(), tools_of_pack))
+    }
+
+    fn with_state(state: Arc<HostState>) -> Arc<Self> {
+        Arc::new(Self {
+            state,
             making: Mutex::new(()),
             describes: AtomicBool::new(false),
             description_sources: DescriptionSources::default(),
-        }
+        })
     }
 
     /// The registry in use.
     pub fn registry(&self) -> Arc<Registry> {
-        self.registry.load_full()
+        self.state.registry.load_full()
     }
 
     /// What changed outside of calls: lists, files, log lines.
@@ -186,8 +197,7 @@ impl Service {
         let active = ActiveRequest::new(&self.state, &registry, caller);
         let ended = match request {
             Request::Script(script) => {
-                let (state, registry) = (Arc::clone(&self.state), Arc::clone(&self.registry));
-                run_script(script, ScriptSetup { state, registry, context: active.context() })
+                run_script(script, ScriptSetup { state: Arc::clone(&self.state), context: active.context() })
             }
             request => active.answer(request),
         };
@@ -247,7 +257,7 @@ impl Service {
         }
         tracing::info!("generation {} serves", after.generation);
         let after = Arc::new(after);
-        self.registry.store(Arc::clone(&after));
+        self.state.registry.store(Arc::clone(&after));
         announce_differences(&self.state.changes, &before, &after);
     }
 
@@ -264,7 +274,7 @@ impl Service {
         let mut after = next_generation(&before);
         if compute(&self.state, &self.description_sources, &mut after) {
             let after = Arc::new(after);
-            self.registry.store(Arc::clone(&after));
+            self.state.registry.store(Arc::clone(&after));
             announce_differences(&self.state.changes, &before, &after);
         }
     }

@@ -1,8 +1,9 @@
 //! Calls of tools by a script: each takes the way of a client's call, within what the script may do.
 
-use super::active_request::{ActiveRequest, HostState, InnerCall, RequestContext};
+use super::active_request::{ActiveRequest, HostState, InnerCall};
 use super::answer::ToolOutcome;
 use super::code_mode::CodeMode;
+use super::host::RequestContext;
 use super::tool::effect_and_limits;
 use super::tool_search::{brief, describe};
 use crate::content::{Content, ContentBody, ResourceBody};
@@ -13,7 +14,6 @@ use crate::primitive_api::{Effect, Host, Notice, ToolAccess};
 use crate::registry::{Registry, ServedTool};
 use crate::script::MAX_CALL_LEVELS;
 use crate::value::{Json, Value};
-use arc_swap::ArcSwap;
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,10 +25,12 @@ const BYTES_PER_TOKEN: usize = 4;
 /// The maximum size of the results that are kept for a call that is suspended and runs again.
 const MAX_KEPT_BYTES: usize = 700 << 10;
 
+/// How deep tools may call each other.
+const MAX_DEPTH: usize = 3;
+
 /// What all branches of a script share.
 pub(super) struct ScriptCalls {
     pub(super) state: Arc<HostState>,
-    pub(super) registry: Arc<ArcSwap<Registry>>,
     /// The registry that served when the script began.
     pub(super) began: Arc<Registry>,
     pub(super) rules: CodeMode,
@@ -37,6 +39,8 @@ pub(super) struct ScriptCalls {
     pub(super) id: String,
     /// Whether nothing reaches the disk.
     pub(super) is_dry: bool,
+    /// How deep its calls are: 1 for those of a client's script.
+    pub(super) depth: usize,
     /// The calls that began.
     pub(super) begun: AtomicUsize,
     /// The bytes of the results that are kept for another run.
@@ -44,8 +48,8 @@ pub(super) struct ScriptCalls {
     pub(super) calls: Mutex<Vec<ScriptCall>>,
     /// What the author of the script should know.
     pub(super) notes: Mutex<Vec<String>>,
-    /// Makes the host of a branch.
-    pub(super) host: fn(ToolCaller) -> Arc<dyn Host>,
+    /// Makes the host of a branch of a script.
+    pub(super) host: Option<fn(ToolCaller) -> Arc<dyn Host>>,
 }
 
 /// A call that a script made.
@@ -110,9 +114,9 @@ impl ToolCaller {
     fn call_served(&self, name: &str, arguments: &Json) -> Result<Value> {
         let shared = &self.shared;
         let place = self.next_place();
-        let registry = shared.registry.load_full();
+        let registry = shared.state.registry.load_full();
         let elicitation = shared.context.elicitation.scoped(&format!("{place}/"), !self.is_branch);
-        let active = ActiveRequest::inner(&shared.state, &registry, &shared.context, elicitation);
+        let active = ActiveRequest::inner(&shared.state, &registry, &shared.context, elicitation, shared.depth);
         let served = Arc::clone(self.find(&active, &registry, name)?);
         let (effect, limits) = effect_and_limits(&served, arguments);
         self.require_allowed(&served, effect)?;
@@ -124,7 +128,9 @@ impl ToolCaller {
         if let Some(kept) = shared.context.elicitation.kept_value(&key) {
             return self.replay(&served, arguments, &place, &kept);
         }
-        self.report_progress(&served.name);
+        if !shared.id.is_empty() {
+            self.report_progress(&served.name);
+        }
         let call = InnerCall { limits: bounded_limits(limits), script: &shared.id };
         let ended = active.call_served(&served, arguments, Some(&call));
         let outcome = match ended {
@@ -266,6 +272,10 @@ impl ToolCaller {
     }
 
     fn count_call(&self) -> Result<()> {
+        if self.shared.depth > MAX_DEPTH {
+            let message = format!("tools call each other more than {MAX_DEPTH} deep");
+            return Err(Diagnostic::new(Code::LIMIT, message).author_help("end the recursion"));
+        }
         let most = self.shared.rules.calls;
         if self.shared.begun.fetch_add(1, Ordering::Relaxed) < most {
             return Ok(());
@@ -293,7 +303,7 @@ impl ToolCaller {
 
 impl ToolAccess for ToolCaller {
     fn has(&self, name: &str) -> bool {
-        self.shared.registry.load().tool(name).is_some() || self.shared.began.tool(name).is_some()
+        self.shared.state.registry.load().tool(name).is_some() || self.shared.began.tool(name).is_some()
     }
 
     fn call(&self, name: &str, arguments: Value) -> Result<Value> {
@@ -344,12 +354,38 @@ impl ToolAccess for ToolCaller {
         self.shared.rules.parallel
     }
 
-    fn branch(&self, index: usize) -> Arc<dyn Host> {
+    fn branch(&self, index: usize) -> Option<Arc<dyn Host>> {
         let place = self.next.load(Ordering::Relaxed);
         let path = format!("{}{place}.{index}.", self.path);
         let shared = Arc::clone(&self.shared);
-        (shared.host)(Self { shared: Arc::clone(&shared), path, next: AtomicUsize::new(0), is_branch: true })
+        shared
+            .host
+            .map(|host| host(Self { shared: Arc::clone(&shared), path, next: AtomicUsize::new(0), is_branch: true }))
     }
+}
+
+/// The tools for a script of a pack, whose call is at a depth.
+pub(super) fn tools_of_pack(
+    state: Arc<HostState>,
+    context: RequestContext,
+    allow: Effect,
+    depth: usize,
+) -> Arc<dyn ToolAccess> {
+    let shared = ScriptCalls {
+        began: state.registry.load_full(),
+        state,
+        rules: CodeMode::for_pack(allow),
+        context,
+        id: String::new(),
+        is_dry: false,
+        depth,
+        begun: 0.into(),
+        kept_bytes: 0.into(),
+        calls: Mutex::default(),
+        notes: Mutex::default(),
+        host: None,
+    };
+    Arc::new(ToolCaller { shared: Arc::new(shared), path: "tool/".to_owned(), next: 0.into(), is_branch: false })
 }
 
 /// How many tools a search of a script returns.
@@ -379,6 +415,7 @@ fn describe_effect(effect: Effect) -> &'static str {
 fn bounded_limits(own: Limits) -> Limits {
     let Some(outer) = guard::current() else { return own };
     let time = own.time.min(guard::time_left());
+    // All calls within each other share one stack.
     let depth = own.depth.min(MAX_CALL_LEVELS.saturating_sub(outer.limits().depth).max(1));
     Limits { time, depth, ..own }
 }

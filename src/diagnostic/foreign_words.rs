@@ -19,7 +19,7 @@ const fn foreign(word: &'static str, says: &'static str) -> ForeignWord {
 const FOREIGN_KEYWORDS: &[ForeignWord] = &[
     foreign("=~", "`text.matches(regex)`"),
     foreign("and", "`&&`"),
-    foreign("async", "`parallel`, which waits for all of its functions"),
+    foreign("async", "the function alone: a call returns when it is done"),
     foreign("await", "the call alone: it returns when it is done"),
     foreign("class", "a map: `#{ name: value }`"),
     foreign("def", "`fn name(parameters) { … }`"),

@@ -89,16 +89,15 @@ impl HostTools {
         }
         if self.discover.is_some() {
             let schema = json!({ "type": "object", "properties": {
-                "query": { "type": "string", "description": "Words for what you want to do." },
-                "names": { "type": "array", "items": { "type": "string" }, "description": "Tools to describe in full." },
+                "query": { "type": "string" },
+                "names": { "type": "array", "items": { "type": "string" } },
                 "pack": { "type": "string" },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 50 },
             } });
             items.push(item(FIND_TOOLS, describe_search(registry), schema, (true, false)));
             let schema = json!({ "type": "object", "properties": {
                 "name": { "type": "string" }, "arguments": { "type": "object" },
             }, "required": ["name"] });
-            let about = "Calls a tool by its name, with the arguments that `find_tools` shows.".to_owned();
+            let about = "Calls a tool that `find_tools` shows.".to_owned();
             items.push(item(CALL_TOOL, about, schema, (false, true)));
         }
         items
@@ -177,11 +176,6 @@ fn find_request(discover: &DiscoverDefinition, arguments: &Map<String, Json>) ->
             ("query", Json::is_string, "a string"),
             ("names", is_names, "an array of strings"),
             ("pack", Json::is_string, "a string"),
-            (
-                "limit",
-                |value| value.as_u64().is_some_and(|limit| (1..=50).contains(&limit)),
-                "a whole number from 1 to 50",
-            ),
         ],
     )?;
     let text = |key: &str| arguments.get(key).and_then(Json::as_str).map(str::to_owned);
@@ -191,8 +185,7 @@ fn find_request(discover: &DiscoverDefinition, arguments: &Map<String, Json>) ->
     if query.is_none() && names.is_empty() {
         return Err(missing(FIND_TOOLS, "query", "pass words as `query`, or `names`"));
     }
-    let limit = arguments.get("limit").and_then(Json::as_u64).or(discover.limit);
-    let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(FOUND);
+    let limit = discover.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(FOUND);
     Ok(HostCall::Request(Request::FindTools { query, names, pack: text("pack"), limit }))
 }
 
@@ -215,7 +208,8 @@ fn item(name: &'static str, description: String, schema: Json, (reads, destroys)
         _ => Map::new(),
     };
     let mut tool = Tool::new(name, description, Arc::new(schema));
-    tool.annotations = Some(ToolAnnotations::new().read_only(reads).destructive(destroys));
+    let hints = ToolAnnotations::new().read_only(reads);
+    tool.annotations = Some(if destroys { hints.destructive(true) } else { hints });
     tool
 }
 
@@ -271,7 +265,7 @@ fn example(registry: &Registry, rules: &CodeMode) -> Option<String> {
 
 fn describe_search(registry: &Registry) -> String {
     let mut text = String::from(
-        "Finds this server's tools by words, or describes them by `names`. Call what you find with `call_tool`.",
+        "Finds tools by words (`query`), or describes them in full (`names`). Call them with `call_tool`.",
     );
     if registry.tools.len() > MAX_NAMES {
         for pack in &registry.packs {

@@ -168,7 +168,7 @@ impl Family {
             Self::Graph => "graph: build, query, walk, draw",
             Self::Files => "files: find, read, write",
             Self::Path => "path: names of files",
-            Self::Run => "run: locks, git, programs",
+            Self::Run => "run: locks, git, programs, other tools",
             Self::Host => "host: time, ids, environment, settings",
             Self::Cache => "cache: values kept between calls",
             Self::Render => "render: templates and formats",

@@ -185,7 +185,7 @@ pub trait ToolAccess: Send + Sync {
     fn max_parallel(&self) -> usize;
 
     /// The host of one of several branches that run at the same time.
-    fn branch(&self, index: usize) -> Arc<dyn Host>;
+    fn branch(&self, index: usize) -> Option<Arc<dyn Host>>;
 }
 
 fn no_graph() -> Box<Diagnostic> {

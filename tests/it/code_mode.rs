@@ -141,6 +141,22 @@ fn a_script_that_waits_for_an_answer_calls_nothing_twice() {
 }
 
 #[test]
+fn a_tool_that_calls_tools_continues_where_it_asked() {
+    let home = Home::with(&[]);
+    let mut server = serve(&home, &[]);
+    let mut params = json!({ "name": "two_colors", "arguments": {}, "_meta": meta(&json!({ "elicitation": {} })) });
+    let mut asked = server.request("tools/call", params.clone());
+    for color in ["green", "blue"] {
+        let requests = asked["result"]["inputRequests"].as_object().unwrap_or_else(|| panic!("{asked}"));
+        let key = requests.keys().next().unwrap().clone();
+        params["requestState"] = asked["result"]["requestState"].clone();
+        params["inputResponses"] = json!({ key: { "action": "accept", "content": { "color": color } } });
+        asked = server.request("tools/call", params.clone());
+    }
+    assert_eq!(asked["result"]["content"][0]["text"], r#"["green",1,"blue"]"#, "{asked}");
+}
+
+#[test]
 fn a_script_without_a_client_that_answers_fails_at_the_question() {
     let home = Home::with(&[]);
     let mut server = serve(&home, &["--code-mode"]);

@@ -43,10 +43,8 @@ fn run(context: &NativeCallContext<'_>, list: &[Dynamic], function: &FnPtr) -> R
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let (Some(item), Some(result)) = (list.get(at), results.get(at)) else { return };
-            let host = match execution.host.tools() {
-                Some(tools) => tools.branch(at),
-                None => Arc::clone(&execution.host),
-            };
+            let host = execution.host.tools().and_then(|tools| tools.branch(at));
+            let host = host.unwrap_or_else(|| Arc::clone(&execution.host));
             let branch = Execution {
                 program: Arc::clone(&execution.program),
                 host,
