@@ -27,8 +27,11 @@ use tool_functions::ToolNamespace;
 /// The maximum size of a script in bytes.
 const MAX_SCRIPT_BYTES: usize = 64 << 10;
 
+/// The maximum number of missing properties that are remembered.
+const MAX_MISSING: usize = 200;
+
 /// The maximum number of missing properties that are reported.
-const MAX_MISSING: usize = 10;
+const MAX_NOTES: usize = 10;
 
 /// The maximum number of names of properties that are remembered, to know which ones exist.
 const MAX_KNOWN: usize = 2_000;
@@ -196,21 +199,35 @@ impl PropertyReads {
         }
     }
 
-    /// A line for each property that no map had which lacked another one.
+    /// A line for each property that the script names and that no map had which lacked another one. What the script
+    /// itself compares with `()`, or replaces, may be missing.
     fn notes(&self, script: &Script) -> Vec<String> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
-        let absent = missing.iter().filter(|missing| !known.contains(&missing.name));
         let text = &script.source.text;
+        let absent = missing.iter().filter(|missing| !known.contains(&missing.name));
+        let absent = absent.filter(|missing| is_meant_to_exist(text, &missing.name)).take(MAX_NOTES);
         absent
             .map(|missing| {
-                let line = text.lines().position(|line| line.contains(&missing.name));
+                let line = text.lines().position(|line| line.contains(&format!(".{}", missing.name)));
                 let line = line.map_or_else(String::new, |line| format!("line {} read ", line + 1));
                 let nearest = missing.nearest.as_ref().map_or_else(String::new, |help| format!("; {help}"));
                 format!("{line}`{}`, which no map there had, so it is `()`{nearest}", missing.name)
             })
             .collect()
     }
+}
+
+/// Whether a script reads `.name` and handles no absence of it.
+fn is_meant_to_exist(script: &str, name: &str) -> bool {
+    let read = format!(".{name}");
+    let uses = script.match_indices(&read).map(|(at, used)| (&script[..at], &script[at + used.len()..]));
+    let mut uses = uses.filter(|(_, after)| !after.starts_with(|next: char| next.is_alphanumeric() || next == '_'));
+    let is_handled = |(before, after): (&str, &str)| {
+        let after = after.trim_start();
+        before.ends_with('?') || after.starts_with("??") || after.starts_with("== ()") || after.starts_with("!= ()")
+    };
+    uses.clone().next().is_some() && !uses.any(is_handled)
 }
 
 fn watch_properties(engine: &mut Engine, reads: &Arc<PropertyReads>) {

@@ -1,6 +1,6 @@
 //! Scripts of callers: each entry of `tests/code_mode/*.toml` is run by a client. Its keys: `script`, `input`, `dry_run`,
 //! `allow` (`reads` or `writes`), and what comes back: `gives` (the value), `fails` (parts of the answer), or `any`;
-//! `notes` (parts of the notices), `calls` (the tools that were called), `writes` (the files that are there afterwards),
+//! `notes` (parts of the notices), `silent` (no notices), `calls` (the tools that were called), `writes` (the files that are there afterwards),
 //! `within_ms`.
 
 use crate::support::Server;
@@ -66,6 +66,9 @@ fn difference(server: &mut Server, home: &Home, entry: &Json) -> Option<String> 
     let absent = |key: &str| texts(entry, key).into_iter().find(|part| !text.contains(part.as_str()));
     if let Some(part) = absent("fails").or_else(|| absent("notes")) {
         return Some(format!("does not say `{part}`: {text}"));
+    }
+    if entry["silent"] == true && text.contains("Notice") {
+        return Some(format!("says too much: {text}"));
     }
     let calls = result["_meta"]["toolsd/calls"].as_array().into_iter().flatten();
     let calls: Vec<&str> = calls.filter_map(|call| call["tool"].as_str()).collect();
