@@ -36,7 +36,7 @@ impl FetchCommand {
             })?;
             wanted.push((locked, definition.signed_by.as_slice()));
         }
-        let fetched: Vec<(&LockedLayer, Result<bool>)> =
+        let fetched: Vec<(&LockedLayer, Result<Fetched>)> =
             wanted.par_iter().map(|(locked, signed_by)| (*locked, fetch_layer(&store, locked, signed_by))).collect();
         let mut failed = false;
         let mut rows: Vec<Json> = Vec::new();
@@ -46,8 +46,11 @@ impl FetchCommand {
                 context.terminal.diagnostic(&error);
             });
             let how = match outcome {
-                Ok(true) => "fetched",
-                Ok(false) => "here already",
+                Ok(Fetched::Now(moved)) => {
+                    moved.iter().for_each(|warning| context.terminal.diagnostic(warning));
+                    "fetched"
+                }
+                Ok(Fetched::Before) => "here already",
                 Err(()) => "failed",
             };
             rows.push(
@@ -91,13 +94,23 @@ impl FetchCommand {
     }
 }
 
-/// Brings a layer that is not here, or whose file was changed. Returns whether it was brought.
-fn fetch_layer(store: &LayerStore, locked: &LockedLayer, signed_by: &[String]) -> Result<bool> {
+/// When a layer came to this machine.
+enum Fetched {
+    /// It was here already.
+    Before,
+    /// Now; a warning if its tag names something else.
+    Now(Option<Diagnostic>),
+}
+
+/// Brings a layer that is not here, or whose file was changed.
+fn fetch_layer(store: &LayerStore, locked: &LockedLayer, signed_by: &[String]) -> Result<Fetched> {
     let is_here = store.get(&locked.content).is_ok_and(|content| content.is_some());
     // What was checked when it was fetched need not be checked again.
     let is_checked = || store.provenance(&locked.content).is_some_and(|from| from.git == locked.git);
     if is_here && is_checked() {
-        return Ok(false);
+        return Ok(Fetched::Before);
     }
-    store.put_fetched(&Remote::open(&locked.git)?.fetch_locked(locked, signed_by)?).map(|()| true)
+    let (fetched, moved) = Remote::open(&locked.git)?.fetch_locked(locked, signed_by)?;
+    store.put_fetched(&fetched)?;
+    Ok(Fetched::Now(moved))
 }

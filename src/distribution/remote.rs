@@ -103,32 +103,52 @@ impl Remote {
         self.bring(name, wanted.describe(), tag, &commit, dir, signed_by)
     }
 
-    /// Brings what is locked.
+    /// Brings what is locked. If its tag was moved or removed, the locked commit is brought all the same, with a warning: what
+    /// it must contain is known.
     ///
     /// # Errors
-    /// The tag was moved, the content is another one, or as with [`fetch`](Self::fetch).
-    pub fn fetch_locked(&self, locked: &LockedLayer, signed_by: &[String]) -> Result<FetchedLayer> {
-        if let Some(tag) = &locked.tag {
-            let (name, now) = (&locked.name, self.refs.get(&format!("refs/tags/{tag}")));
-            match now {
-                Some(now) if *now == locked.commit => {}
-                Some(now) => return Err(moved_tag(name, tag, now, &locked.commit)),
-                None => return Err(self.unknown("tag", tag)),
-            }
+    /// The content is another one, the commit is not there any more, or as with [`fetch`](Self::fetch): with `signed_by`, a
+    /// tag that was moved is refused, since the signature was that of the tag as it was.
+    pub fn fetch_locked(
+        &self,
+        locked: &LockedLayer,
+        signed_by: &[String],
+    ) -> Result<(FetchedLayer, Option<Diagnostic>)> {
+        let moved = self.check_tag(locked).err();
+        if let (Some(error), [_, ..]) = (&moved, signed_by) {
+            return Err(error.clone());
         }
         let (wanted, tag) = (locked.wanted.clone(), locked.tag.clone());
-        let fetched = self.bring(&locked.name, wanted, tag, &locked.commit, &locked.dir, signed_by)?;
-        match fetched.content.hash() == locked.content {
-            true => Ok(fetched),
-            false => {
-                let (name, found) = (&locked.name, fetched.content.hash());
-                let message = format!(
-                    "layer {name} is not what `toolsd.lock` says: {} expected, {found} found in commit {}",
-                    locked.content, locked.commit
-                );
-                Err(Diagnostic::new(LAYER, message)
-                    .help("the lock file was changed by hand, or for another `dir`: run `toolsd lock`"))
+        let fetched = self.bring(&locked.name, wanted, tag, &locked.commit, &locked.dir, signed_by);
+        let fetched = fetched.map_err(|error| match &moved {
+            Some(moved) => {
+                Box::new(Diagnostic { message: format!("{}; {}", moved.message, error.message), ..*moved.clone() })
             }
+            None => error,
+        })?;
+        if fetched.content.hash() != locked.content {
+            let (name, found) = (&locked.name, fetched.content.hash());
+            let message = format!(
+                "layer {name} is not what `toolsd.lock` says: {} expected, {found} found in commit {}",
+                locked.content, locked.commit
+            );
+            return Err(Diagnostic::new(LAYER, message)
+                .help("the lock file was changed by hand, or for another `dir`: run `toolsd lock`"));
+        }
+        let taken = |error: Box<Diagnostic>| Diagnostic {
+            message: format!("{}; the locked commit was taken", error.message),
+            ..*error.warning()
+        };
+        Ok((fetched, moved.map(taken)))
+    }
+
+    /// Fails if the tag of a locked layer does not name the locked commit.
+    fn check_tag(&self, locked: &LockedLayer) -> Result<()> {
+        let Some(tag) = &locked.tag else { return Ok(()) };
+        match self.refs.get(&format!("refs/tags/{tag}")) {
+            Some(now) if *now == locked.commit => Ok(()),
+            Some(now) => Err(moved_tag(&locked.name, tag, now, &locked.commit)),
+            None => Err(self.unknown("tag", tag)),
         }
     }
 
@@ -141,12 +161,7 @@ impl Remote {
         dir: &str,
         signed_by: &[String],
     ) -> Result<FetchedLayer> {
-        let from = tag.as_ref().map_or_else(|| commit.to_owned(), |tag| format!("refs/tags/{tag}"));
-        let refspec = format!("+{from}:{FETCHED}");
-        let arguments = ["fetch", "--quiet", "--depth=1", "--no-tags", "--", &self.url, &refspec];
-        checked(self.git.run(&arguments, b"")?)?;
-        let found = checked(self.git.run(&["rev-parse", "--verify", &format!("{FETCHED}^{{commit}}")], b"")?)?;
-        let found = String::from_utf8_lossy(&found.stdout).trim().to_owned();
+        let found = self.download(tag.as_deref(), commit)?;
         if let Some(tag) = tag.as_ref().filter(|_| found != commit) {
             return Err(moved_tag(name, tag, &found, commit));
         }
@@ -165,6 +180,28 @@ impl Remote {
         })?;
         let provenance = Provenance { git: self.url.clone(), wanted, tag, commit: found, time, signer };
         Ok(FetchedLayer { content, provenance })
+    }
+
+    /// Fetches a tag that names a commit, otherwise the commit itself. Returns the commit that came.
+    fn download(&self, tag: Option<&str>, commit: &str) -> Result<String> {
+        let tag = tag.map(|tag| format!("refs/tags/{tag}"));
+        let tag = tag.filter(|tag| self.refs.get(tag).is_some_and(|now| now == commit));
+        let refspec = format!("+{}:{FETCHED}", tag.as_deref().unwrap_or(commit));
+        let fetched = self.git.run(&["fetch", "--quiet", "--depth=1", "--no-tags", "--", &self.url, &refspec], b"")?;
+        if tag.is_some() || fetched.succeeded {
+            checked(fetched)?;
+        } else {
+            // Some servers give a commit only as a part of a branch or a tag.
+            let [heads, tags] = ["heads", "tags"].map(|kind| format!("+refs/{kind}/*:refs/toolsd/{kind}/*"));
+            checked(self.git.run(&["fetch", "--quiet", "--no-tags", "--", &self.url, &heads, &tags], b"")?)?;
+            if !self.git.run(&["update-ref", FETCHED, commit], b"")?.succeeded {
+                let message = format!("no branch or tag of `{}` contains commit {commit}", self.url);
+                let help = "compare all of its digits; if it was there before, ask its publisher to push it again";
+                return Err(Diagnostic::new(Code("not-found"), message).help(help));
+            }
+        }
+        let found = checked(self.git.run(&["rev-parse", "--verify", &format!("{FETCHED}^{{commit}}")], b"")?)?;
+        Ok(String::from_utf8_lossy(&found.stdout).trim().to_owned())
     }
 
     fn names<'a>(&'a self, begin: &'a str) -> impl Iterator<Item = &'a str> + Clone {

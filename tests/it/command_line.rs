@@ -6,6 +6,7 @@ mod catalogue;
 mod first_steps;
 mod installing;
 mod layers;
+mod locking;
 mod reload;
 mod sharing;
 mod tasks;

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A repository of packs. Its commits have fixed dates, so that a later one is later.
-struct Publisher {
+pub(super) struct Publisher {
     folder: tempfile::TempDir,
     commits: std::cell::Cell<u64>,
 }
 
 impl Publisher {
     /// A repository with the pack `review`.
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let publisher = Self { folder: tempfile::tempdir().unwrap(), commits: std::cell::Cell::new(0) };
         publisher.git(&["init", "--quiet", "--initial-branch=main", "packs"]);
         publisher.write("tools.d/review.toml", &review("One.", "read = [\"docs/**\"]"));
@@ -23,21 +23,21 @@ impl Publisher {
         publisher
     }
 
-    fn packs(&self) -> PathBuf {
+    pub(super) fn packs(&self) -> PathBuf {
         self.folder.path().join("packs")
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         format!("file://{}", self.packs().display())
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(super) fn write(&self, path: &str, text: &str) {
         let path = self.packs().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn git(&self, words: &[&str]) {
+    pub(super) fn git(&self, words: &[&str]) {
         let folder = if self.packs().exists() { self.packs() } else { self.folder.path().to_owned() };
         let date = format!("{} +0000", 1_700_000_000 + self.commits.get() * 1_000);
         let mut command = Command::new("git");
@@ -48,7 +48,7 @@ impl Publisher {
     }
 
     /// Commits everything under this tag.
-    fn publish(&self, tag: &str) {
+    pub(super) fn publish(&self, tag: &str) {
         self.commits.set(self.commits.get() + 1);
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", "--message", tag]);
@@ -56,7 +56,7 @@ impl Publisher {
     }
 
     /// Makes a key, and returns its public part.
-    fn key(&self, name: &str) -> String {
+    pub(super) fn key(&self, name: &str) -> String {
         let path = self.folder.path().join(name);
         let made =
             Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&path).status().unwrap();
@@ -65,28 +65,28 @@ impl Publisher {
     }
 
     /// Signs a tag at the last commit with a key.
-    fn sign(&self, tag: &str, key: &str) {
+    pub(super) fn sign(&self, tag: &str, key: &str) {
         let key = format!("user.signingkey={}", self.folder.path().join(key).display());
         self.git(&["-c", &key, "tag", "--force", "--sign", "--message", tag, tag]);
     }
 }
 
 /// The pack `review`, whose tool has this description, with these grants.
-fn review(description: &str, grants: &str) -> String {
+pub(super) fn review(description: &str, grants: &str) -> String {
     format!(
         "[pack]\ntitle = \"Review\"\nversion = \"1.0.0\"\n[pack.grants]\n{grants}\n[[tool]]\nname = \"say\"\ndescription = \"{description}\"\neffect = \"pure\"\ntext = \"{description}\"\n"
     )
 }
 
 /// A project with the layer `team` at the tag v1.0.0.
-fn project(publisher: &Publisher) -> Home {
+pub(super) fn project(publisher: &Publisher) -> Home {
     let home = Home::with(&[]);
     run(&home, &["add", &format!("{}@v1.0.0", publisher.url()), "--name", "team", "--yes"]).ended(0);
     home
 }
 
 /// Runs the binary with the caches of this home.
-fn run(home: &Home, words: &[&str]) -> Said {
+pub(super) fn run(home: &Home, words: &[&str]) -> Said {
     home.run(words)
 }
 
@@ -103,13 +103,13 @@ fn stored(home: &Home) -> PathBuf {
 }
 
 /// What the tool says; the exit code if it is not served.
-fn says(home: &Home) -> Result<String, i32> {
+pub(super) fn says(home: &Home) -> Result<String, i32> {
     let said = run(home, &["call", "say"]);
     if said.code == 0 { Ok(said.out.trim().to_owned()) } else { Err(said.code) }
 }
 
 /// A clone of a project in a home of its own.
-fn clone(of: &Home) -> Home {
+pub(super) fn clone(of: &Home) -> Home {
     let clone = Home::with(&[]);
     for file in ["toolsd.toml", "toolsd.lock", "toolsd.surface.json"] {
         clone.write(file, &of.read(file));

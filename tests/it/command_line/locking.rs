@@ -1,0 +1,41 @@
+//! Layers from git that are not as they should be: moved tags, locks that do not fit, nothing to serve.
+
+use super::sharing::{Publisher, clone, project, review, run, says};
+use std::fs;
+
+#[test]
+fn a_clone_gets_the_locked_commit_of_a_tag_that_was_moved_or_removed() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    let home = project(&publisher);
+    publisher.write("tools.d/review.toml", &review("Moved.", ""));
+    publisher.publish("v1.0.0");
+    let fetch = |settings: &str, lock: &str| {
+        let other = clone(&home);
+        other.write("toolsd.lock", lock);
+        fs::write(other.user().join(".gitconfig"), settings).unwrap();
+        other.trust();
+        let said = run(&other, &["fetch", "--yes"]);
+        (other, said)
+    };
+    let lock = home.read("toolsd.lock");
+    // The old protocol gives only commits at the end of a branch or tag.
+    for settings in ["", "[protocol]\n\tversion = 0\n"] {
+        let (other, said) = fetch(settings, &lock);
+        assert!(said.code == 0 && said.err.contains("the tag was moved; the locked commit was taken"), "{}", said.err);
+        assert_eq!(says(&other).as_deref(), Ok("One."));
+    }
+    publisher.git(&["tag", "--delete", "v1.0.0"]);
+    let (other, said) = fetch("", &lock);
+    assert!(said.code == 0 && said.err.contains("has no tag `v1.0.0`; the locked commit was taken"), "{}", said.err);
+    assert_eq!(says(&other).as_deref(), Ok("One."));
+    let (start, digits) = lock.split_once("blake3:").unwrap();
+    let (_, said) = fetch("", &format!("{start}blake3:{}{}", "0".repeat(64), &digits[64..]));
+    assert!(said.code == 1 && said.err.contains("is not what `toolsd.lock` says"), "{}", said.err);
+    // A commit that is gone.
+    publisher.git(&["checkout", "--quiet", "--orphan", "new"]);
+    publisher.publish("v3.0.0");
+    publisher.git(&["branch", "--delete", "--force", "main"]);
+    let (_, said) = fetch("[protocol]\n\tversion = 0\n", &lock);
+    assert!(said.code == 1 && said.err.contains("contains commit"), "{}", said.err);
+}
