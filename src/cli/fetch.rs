@@ -5,7 +5,7 @@ use super::options::{CommandResult, Exit, OutputFormat};
 use super::project::{Project, remote_layers};
 use super::trust_layers::LayerListing;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::distribution::{LAYER, LayerStore, LockedLayer, Remote};
+use crate::distribution::{LayerStore, LockedLayer, Remote};
 use crate::value::Json;
 use clap::Args;
 use rayon::prelude::*;
@@ -28,13 +28,7 @@ impl FetchCommand {
         let store = LayerStore::of_user()?;
         let mut wanted = Vec::new();
         for (definition, _) in remote_layers(&project, &self.names)? {
-            let locked = project.lock.locked(definition);
-            let locked = locked.ok_or_else(|| {
-                let message =
-                    format!("`toolsd.lock` has not what `toolsd.toml` wants of layer {}", definition.name.value);
-                Diagnostic::new(LAYER, message).help("run `toolsd lock`")
-            })?;
-            wanted.push((locked, definition.signed_by.as_slice()));
+            wanted.push((project.lock.find(definition)?, definition.signed_by.as_slice()));
         }
         let fetched: Vec<(&LockedLayer, Result<Fetched>)> =
             wanted.par_iter().map(|(locked, signed_by)| (*locked, fetch_layer(&store, locked, signed_by))).collect();

@@ -5,7 +5,7 @@ use super::options::{CommandResult, Exit, OutputFormat};
 use super::project::{Project, remote_layers, show_layer};
 use crate::definition::{LayerSource, SETTINGS_FILE};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::distribution::{LOCK_FILE, LayerState, Remote};
+use crate::distribution::{LayerState, Remote};
 use crate::surface::SURFACE_FILE;
 use clap::Args;
 use serde_json::json;
@@ -29,13 +29,13 @@ impl LockCommand {
         let mut is_new = false;
         for (layer, url) in layers {
             let name = &layer.name.value;
-            if project.lock.locked(&layer).is_some() {
-                continue;
-            }
-            if self.check {
-                let message = format!("`{LOCK_FILE}` has not what `toolsd.toml` wants of layer {name}");
-                context.terminal.diagnostic(&Diagnostic::new(Code("layer"), message).help("run `toolsd lock`"));
-                return Ok(Exit::Errors);
+            match project.lock.find(&layer) {
+                Ok(_) => continue,
+                Err(error) if self.check => {
+                    context.terminal.diagnostic(&error);
+                    return Ok(Exit::Errors);
+                }
+                Err(_) => {}
             }
             let LayerSource::Git { wanted, .. } = &layer.source else { continue };
             let remote = Remote::open(&url)?;

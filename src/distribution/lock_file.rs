@@ -2,7 +2,7 @@
 
 use super::LAYER;
 use super::fetched::{FetchedLayer, Provenance};
-use crate::definition::{LayerDefinition, LayerSource};
+use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Source;
 use crate::world::{Files, text_from_bytes};
@@ -63,17 +63,14 @@ impl LockedLayer {
         }
     }
 
-    /// Whether this is what a layer of `toolsd.toml` wants.
-    pub fn is_of(&self, definition: &LayerDefinition) -> bool {
-        match &definition.source {
-            LayerSource::Path(_) => false,
-            LayerSource::Git { url, wanted } => {
-                self.name == definition.name.value
-                    && self.git == *url
-                    && self.wanted == wanted.describe()
-                    && self.dir == definition.dir
-            }
-        }
+    /// What `toolsd.toml` wants otherwise than it is locked: what is locked, and what is wanted; `None` if this fits.
+    fn difference(&self, definition: &LayerDefinition) -> Option<(String, String)> {
+        let LayerSource::Git { url, wanted } = &definition.source else { return None };
+        let wanted = wanted.describe();
+        let pairs = [("git", &self.git, url), ("", &self.wanted, &wanted), ("dir", &self.dir, &definition.dir)];
+        let (key, locked, wanted) = pairs.into_iter().find(|(_, locked, wanted)| locked != wanted)?;
+        let words = |value: &str| format!("`{}`", format!("{key} {value}").trim_start());
+        Some((words(locked), words(wanted)))
     }
 }
 
@@ -172,7 +169,23 @@ impl LockFile {
 
     /// What is locked of a layer; `None` if it is not what `toolsd.toml` wants of it.
     pub fn locked(&self, definition: &LayerDefinition) -> Option<&LockedLayer> {
-        self.layer(&definition.name.value).filter(|locked| locked.is_of(definition))
+        self.find(definition).ok()
+    }
+
+    /// What is locked of a layer.
+    ///
+    /// # Errors
+    /// Nothing, or not what `toolsd.toml` wants of it.
+    pub fn find(&self, definition: &LayerDefinition) -> Result<&LockedLayer> {
+        let name = &definition.name.value;
+        let refused = |why: String| Err(Diagnostic::new(LAYER, why).help("run `toolsd lock`, which writes it"));
+        let Some(locked) = self.layer(name) else { return refused(format!("`{LOCK_FILE}` has no layer {name}")) };
+        match locked.difference(definition) {
+            None => Ok(locked),
+            Some((locked, wanted)) => {
+                refused(format!("`{LOCK_FILE}` has {locked} of layer {name}, and `{SETTINGS_FILE}` wants {wanted}"))
+            }
+        }
     }
 
     /// The layer of this name.

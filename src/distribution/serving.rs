@@ -156,22 +156,13 @@ impl LayerState {
                 (path.clone(), "the folder".to_owned(), content, None)
             }
             LayerSource::Git { url, wanted } => {
-                let lock = lock.as_ref().map_err(Clone::clone)?;
-                let wanted = wanted.describe();
-                let locked = lock.layer(&name).ok_or_else(|| not_locked(&name, "is not in `toolsd.lock`"))?;
-                if !locked.is_of(definition) {
-                    let why = format!(
-                        "wants {wanted} of `{url}`, and `toolsd.lock` has {} of `{}`",
-                        locked.wanted, locked.git
-                    );
-                    return Err(not_locked(&name, &why));
-                }
+                let locked = lock.as_ref().map_err(Clone::clone)?.find(definition)?;
                 let store = LayerStore::of_user()?;
                 let content = store.get(&locked.content)?.ok_or_else(|| {
                     let message = format!("layer {name} is not on this machine");
                     Diagnostic::new(LAYER, message).help("run `toolsd fetch`")
                 })?;
-                let label = locked.tag.as_ref().map_or_else(|| wanted.clone(), |tag| format!("tag {tag}"));
+                let label = locked.tag.as_ref().map_or_else(|| wanted.describe(), |tag| format!("tag {tag}"));
                 (url.clone(), label, content, store.provenance(&locked.content))
             }
         };
@@ -278,10 +269,6 @@ fn last_trusted(definition: &LayerDefinition, trust: &WorkspaceTrust) -> Option<
 
 fn in_layer(name: &str, error: Diagnostic) -> Box<Diagnostic> {
     Box::new(Diagnostic { message: format!("layer {name}: {}", error.message), ..error })
-}
-
-fn not_locked(name: &str, why: &str) -> Box<Diagnostic> {
-    Diagnostic::new(LAYER, format!("layer {name} {why}")).help("run `toolsd lock`, which writes `toolsd.lock`")
 }
 
 fn untrusted(state: &LayerState) -> Box<Diagnostic> {

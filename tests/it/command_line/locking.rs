@@ -1,6 +1,7 @@
 //! Layers from git that are not as they should be: moved tags, locks that do not fit, nothing to serve.
 
 use super::sharing::{Publisher, clone, project, review, run, says};
+use crate::support::home::Home;
 use std::fs;
 
 #[test]
@@ -38,4 +39,30 @@ fn a_clone_gets_the_locked_commit_of_a_tag_that_was_moved_or_removed() {
     publisher.git(&["branch", "--delete", "--force", "main"]);
     let (_, said) = fetch("[protocol]\n\tversion = 0\n", &lock);
     assert!(said.code == 1 && said.err.contains("contains commit"), "{}", said.err);
+}
+
+#[test]
+fn a_lock_that_does_not_fit_is_reported_in_the_same_words_by_every_command() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    let home = project(&publisher);
+    let (settings, lock) = (home.read("toolsd.toml"), home.read("toolsd.lock"));
+    let reports = |home: &Home, words: &str| {
+        for command in [["lock", "--check"].as_slice(), &["fetch"], &["call", "say"]] {
+            let said = run(home, command);
+            assert!(said.err.contains(words) && said.err.contains("run `toolsd lock`"), "{command:?}: {}", said.err);
+        }
+    };
+    home.write("toolsd.lock", lock.split("\n[[layer]]").next().unwrap());
+    reports(&home, "`toolsd.lock` has no layer team");
+    home.write("toolsd.lock", &lock);
+    for (changed, words) in [
+        (settings.replace("v1.0.0", "v1.1.0"), "has `tag v1.0.0` of layer team, and `toolsd.toml` wants `tag v1.1.0`"),
+        (format!("{settings}dir = \"a\"\n"), "has `dir .` of layer team, and `toolsd.toml` wants `dir a`"),
+        (settings.replace("file://", "file:///."), "of layer team, and `toolsd.toml` wants `git file:///."),
+    ] {
+        home.write("toolsd.toml", &changed);
+        home.trust();
+        reports(&home, words);
+    }
 }

@@ -249,7 +249,7 @@ fn a_moved_lock_waits_for_trust_while_the_last_content_serves() {
     theirs.write("toolsd.lock", &ours.read("toolsd.lock"));
     let said = run(&theirs, &["call", "say"]).ended(0);
     assert_eq!(said.out, "One.\n");
-    assert!(said.err.contains("wants tag v1.0.0") && said.err.contains("still serves"), "{}", said.err);
+    assert!(said.err.contains("wants `tag v1.0.0`") && said.err.contains("still serves"), "{}", said.err);
     theirs.write("toolsd.toml", &ours.read("toolsd.toml"));
     assert_eq!(says(&theirs), Err(2), "`toolsd.toml` itself needs trust");
     theirs.trust();
