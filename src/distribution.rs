@@ -15,7 +15,7 @@ mod store;
 pub use commit::Revision;
 pub use content::LayerContent;
 pub use fetched::{FetchedLayer, Provenance};
-pub use lock_file::{LOCK_FILE, LockFile, LockedLayer};
+pub use lock_file::{LOCK_FILE, LockFile, LockedLayer, RESTORE_LOCK};
 pub use remote::Remote;
 pub use serving::{LayerState, ProjectLayers, is_trusted};
 pub use store::LayerStore;

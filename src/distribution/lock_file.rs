@@ -2,6 +2,7 @@
 
 use super::LAYER;
 use super::fetched::{FetchedLayer, Provenance};
+use super::signature::fingerprint;
 use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Source;
@@ -11,6 +12,10 @@ use std::fmt::Write;
 
 /// The name of the file.
 pub const LOCK_FILE: &str = "toolsd.lock";
+
+/// What to do about a file that was changed by hand.
+pub const RESTORE_LOCK: &str =
+    "the lock file was changed by hand: take it from git as it was, or delete it and run `toolsd lock`";
 
 /// The version that this program writes.
 const VERSION: u64 = 1;
@@ -68,9 +73,24 @@ impl LockedLayer {
         let LayerSource::Git { url, wanted } = &definition.source else { return None };
         let wanted = wanted.describe();
         let pairs = [("git", &self.git, url), ("", &self.wanted, &wanted), ("dir", &self.dir, &definition.dir)];
-        let (key, locked, wanted) = pairs.into_iter().find(|(_, locked, wanted)| locked != wanted)?;
-        let words = |value: &str| format!("`{}`", format!("{key} {value}").trim_start());
-        Some((words(locked), words(wanted)))
+        if let Some((key, locked, wanted)) = pairs.into_iter().find(|(_, locked, wanted)| locked != wanted) {
+            let words = |value: &str| format!("`{}`", format!("{key} {value}").trim_start());
+            return Some((words(locked), words(wanted)));
+        }
+        let keys = &definition.signed_by;
+        let is_signer = |signer: &str| keys.iter().any(|key| fingerprint(key).is_none_or(|known| known == signer));
+        match &self.signer {
+            Some(signer) if keys.is_empty() => Some((format!("the signer {signer}"), "no signature".to_owned())),
+            Some(signer) if !is_signer(signer) => Some((format!("the signer {signer}"), "another one".to_owned())),
+            None if !keys.is_empty() => Some(("no signer".to_owned(), "a signature".to_owned())),
+            _ => None,
+        }
+    }
+
+    /// Whether a content that was fetched came from where this says.
+    pub fn is_from(&self, from: &Provenance) -> bool {
+        let Provenance { git, tag, commit, signer, wanted: _, time: _ } = from;
+        (git, tag, commit, signer) == (&self.git, &self.tag, &self.commit, &self.signer)
     }
 }
 

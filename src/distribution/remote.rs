@@ -3,7 +3,7 @@
 use super::LAYER;
 use super::commit::{checked, commit_content};
 use super::fetched::{FetchedLayer, Provenance};
-use super::lock_file::{LockedLayer, moved_tag};
+use super::lock_file::{LockedLayer, RESTORE_LOCK, moved_tag};
 use super::signature::verify_tag;
 use crate::definition::WantedRevision;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -132,8 +132,7 @@ impl Remote {
                 "layer {name} is not what `toolsd.lock` says: {} expected, {found} found in commit {}",
                 locked.content, locked.commit
             );
-            return Err(Diagnostic::new(LAYER, message)
-                .help("the lock file was changed by hand, or for another `dir`: run `toolsd lock`"));
+            return Err(Diagnostic::new(LAYER, message).help(RESTORE_LOCK));
         }
         let taken = |error: Box<Diagnostic>| Diagnostic {
             message: format!("{}; the locked commit was taken", error.message),

@@ -3,6 +3,9 @@
 use super::LAYER;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::world::disk::UserGit;
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD};
+use sha2::{Digest, Sha256};
 
 /// The name that stands for each key: git prints the name, and the fingerprint of the key that signed.
 const PRINCIPAL: &str = "publisher";
@@ -49,4 +52,12 @@ pub(super) fn verify_tag(git: &UserGit, layer: &str, tag: &str, reference: &str,
             "a signed tag was put under another name: ask the publisher",
         ),
     }
+}
+
+/// The fingerprint of a public key, as git and ssh write it; `None` for a certificate, whose fingerprint is that of another
+/// key.
+pub(super) fn fingerprint(key: &str) -> Option<String> {
+    let (kind, rest) = key.split_once(' ')?;
+    let key = BASE64_STANDARD.decode(rest.split(' ').next()?).ok().filter(|_| !kind.contains("-cert-"))?;
+    Some(format!("{FINGERPRINT}{}", BASE64_STANDARD_NO_PAD.encode(Sha256::digest(key))))
 }

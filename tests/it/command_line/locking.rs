@@ -2,7 +2,13 @@
 
 use super::sharing::{Publisher, clone, project, review, run, says};
 use crate::support::home::Home;
+use serde_json::json;
 use std::fs;
+
+/// The commit of a tag that is not signed.
+fn commit_of(publisher: &Publisher, tag: &str) -> String {
+    fs::read_to_string(publisher.packs().join(".git/refs/tags").join(tag)).unwrap().trim().to_owned()
+}
 
 #[test]
 fn a_clone_gets_the_locked_commit_of_a_tag_that_was_moved_or_removed() {
@@ -65,4 +71,49 @@ fn a_lock_that_does_not_fit_is_reported_in_the_same_words_by_every_command() {
         home.trust();
         reports(&home, words);
     }
+}
+
+#[test]
+fn a_lock_is_checked_for_its_commits_and_signers_and_says_what_it_wrote() {
+    let publisher = Publisher::new();
+    let (ours, other) = (publisher.key("ours"), publisher.key("other"));
+    publisher.publish("v0.9.0");
+    publisher.publish("v1.0.0");
+    publisher.sign("v1.0.0", "ours");
+    let text = format!("[layers.team]\ngit = \"{}\"\ntag = \"v1.0.0\"\n", publisher.url());
+    let home = Home::with(&[("toolsd.toml", &text)]);
+    home.trust();
+    let said = run(&home, &["lock", "--format", "json"]).ended(1).json();
+    assert_eq!(said, json!({ "changed": ["toolsd.lock", "toolsd.surface.json"], "written": false }));
+    let said = run(&home, &["lock", "--format", "json", "--yes"]).ended(0).json();
+    assert_eq!(said["written"], true);
+    run(&home, &["lock", "--check"]).ended(0);
+    // Another commit of the same content, and one that does not exist.
+    let lock = home.read("toolsd.lock");
+    let commit = lock.split("commit = \"").nth(1).unwrap()[..40].to_owned();
+    for wrong in [commit_of(&publisher, "v0.9.0"), "0".repeat(40)] {
+        home.write("toolsd.lock", &lock.replace(&commit, &wrong));
+        let said = run(&home, &["lock", "--check"]).ended(1);
+        assert!(said.err.contains(&format!("is commit {commit} now, and `toolsd.lock` says {wrong}")), "{}", said.err);
+    }
+    home.write("toolsd.lock", &lock);
+    // Two projects share what this machine has of a content.
+    let second = ["add", &format!("{}@v0.9.0", publisher.url()), "--name", "team", "--yes", "--workspace", "../second"];
+    fs::create_dir_all(home.workspace().join("../second")).unwrap();
+    run(&home, &second).ended(0);
+    run(&home, &["lock", "--check"]).ended(0);
+    for (keys, words) in [
+        (&[&ours][..], "has no signer of layer team, and `toolsd.toml` wants a signature"),
+        (&[&other], "of layer team, and `toolsd.toml` wants another one"),
+        (&[], "of layer team, and `toolsd.toml` wants no signature"),
+    ] {
+        let signed_by = if keys.is_empty() { String::new() } else { format!("signed_by = {keys:?}\n") };
+        home.write("toolsd.toml", &format!("{text}{signed_by}"));
+        home.trust();
+        let said = run(&home, &["lock", "--check"]).ended(1);
+        assert!(said.err.contains(words), "{}", said.err);
+        let relocked = run(&home, &["lock", "--yes"]);
+        assert_eq!(relocked.code, if keys == [&other] { 2 } else { 0 }, "{}", relocked.err);
+    }
+    run(&home, &["lock", "--check"]).ended(0);
 }
