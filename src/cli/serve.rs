@@ -7,10 +7,12 @@ use super::script::AllowedEffect;
 use super::secrets::{SecretOptions, Secrets};
 use crate::call::{Service, Serving, log_error};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::distribution::{LAYER, LOCK_FILE};
 use crate::mcp;
 use crate::primitive_api::Effect;
 use crate::registry::Registry;
 use crate::script;
+use crate::surface::SURFACE_FILE;
 use crate::world::{self, path};
 use clap::Args;
 use std::sync::Arc;
@@ -87,7 +89,7 @@ impl ServeCommand {
         let registry = service.registry();
         let folders = script_folders(&context, &registry);
         self.secrets.check_places(&folders)?;
-        registry.diagnostics.iter().for_each(log_error);
+        self.report_registry(&context, &registry)?;
         let names: Vec<&str> = registry.packs.iter().map(|pack| pack.name.as_str()).collect();
         let dormant: Vec<&str> = registry.dormant.iter().map(|(name, _)| name.as_str()).collect();
         tracing::info!(packs = names.join(" "), dormant = dormant.join(" "), "serving `{}`", context.workspace.root());
@@ -153,6 +155,20 @@ impl ServeCommand {
     pub(super) fn find_secrets(&mut self) -> Result<()> {
         self.secrets = self.options.find(self.http.is_some())?;
         Ok(())
+    }
+
+    /// Logs what is wrong. Fails if `--locked` leaves nothing to serve: a client would see a server without tools, and no
+    /// reason.
+    fn report_registry(&self, context: &CommandContext, registry: &Registry) -> Result<()> {
+        registry.diagnostics.iter().for_each(log_error);
+        if !self.locked || !registry.packs.is_empty() {
+            return Ok(());
+        }
+        let root = context.workspace.root();
+        let message =
+            format!("nothing to serve: no pack of `{root}` is as `{LOCK_FILE}` and `{SURFACE_FILE}` say, and trusted");
+        Err(Diagnostic::new(LAYER, message)
+            .help("`toolsd doctor` shows each layer and its next step; `toolsd lock` writes both files"))
     }
 
     /// Who may come in over HTTP, if that is asked for.

@@ -117,3 +117,23 @@ fn a_lock_is_checked_for_its_commits_and_signers_and_says_what_it_wrote() {
     }
     run(&home, &["lock", "--check"]).ended(0);
 }
+
+#[test]
+fn a_version_that_its_publisher_took_back_is_not_followed() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    publisher.write("tools.d/review.toml", &review("Two.", "read = [\"docs/**\"]"));
+    publisher.publish("v1.1.0");
+    let home =
+        Home::with(&[("toolsd.toml", &format!("[layers.team]\ngit = \"{}\"\nversion = \"^1\"\n", publisher.url()))]);
+    home.trust();
+    run(&home, &["lock", "--yes"]).ended(0);
+    publisher.git(&["tag", "--delete", "v1.1.0"]);
+    let said = run(&home, &["update", "--yes"]);
+    assert!(
+        said.code == 2 && said.err.contains("tag v1.0.0 is older than tag v1.1.0, which is locked"),
+        "{}",
+        said.err
+    );
+    assert_eq!(says(&home).as_deref(), Ok("Two."));
+}
