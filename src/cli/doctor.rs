@@ -3,6 +3,7 @@
 mod checks;
 mod clients;
 mod graphs;
+mod layers;
 
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
@@ -17,6 +18,7 @@ const CHECKS: &[fn(&CommandContext) -> Vec<Finding>] = &[
     checks::folders,
     checks::leftovers,
     checks::trust,
+    layers::layers,
     checks::packs,
     graphs::graphs,
     checks::sandbox,

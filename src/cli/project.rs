@@ -1,7 +1,8 @@
 //! The project that the commands for layers change: `toolsd.toml`, `toolsd.lock`, `toolsd.surface.json`, and trust.
 
-use super::context::{CommandContext, change_trust_record, load_trust, open_layer};
+use super::context::{CommandContext, change_trust_record, load_trust};
 use super::options::OutputFormat;
+use super::trust_layers::find_layer;
 use crate::call::load_registry;
 use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, read_workspace};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -108,9 +109,7 @@ impl Project {
         if let Some((_, fetched)) = self.fetched.iter().find(|(name, _)| *name == definition.name.value) {
             return LayerState::of_fetched(definition, fetched);
         }
-        let root = context.workspace.root();
-        let open = |folder: &str| open_layer(&path::clean(&path::join(root, folder)));
-        LayerState::find(definition, &Ok(self.lock.clone()), &open)
+        find_layer(context, definition, &Ok(self.lock.clone()))
     }
 
     /// Its layers as the lock has them, whether they are trusted or not.

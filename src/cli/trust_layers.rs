@@ -3,7 +3,7 @@
 use super::context::{CommandContext, open_layer};
 use super::terminal::Terminal;
 use crate::definition::{LayerDefinition, SETTINGS_FILE, read_workspace};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::distribution::{LayerState, LockFile, is_trusted};
 use crate::registry::{Permissions, TrustedLayer, WorkspaceTrust};
 use crate::source::Source;
@@ -19,6 +19,27 @@ pub struct LayerListing {
     pub refused: Vec<Diagnostic>,
 }
 
+/// The layers that `toolsd.toml` names, whether it is trusted or not.
+pub fn named_layers(context: &CommandContext) -> Vec<LayerDefinition> {
+    let workspace = context.workspace.as_ref();
+    let Ok(Some(_)) = workspace.stat(SETTINGS_FILE) else { return Vec::new() };
+    let Ok(bytes) = workspace.read(SETTINGS_FILE) else { return Vec::new() };
+    read_workspace(&Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes))).0.layers
+}
+
+/// A layer as it is locked, whether it is trusted or not.
+///
+/// # Errors
+/// As [`LayerState::find`].
+pub fn find_layer(
+    context: &CommandContext,
+    definition: &LayerDefinition,
+    lock: &Result<LockFile>,
+) -> Result<LayerState> {
+    let open = |folder: &str| open_layer(&path::clean(&path::join(context.workspace.root(), folder)));
+    LayerState::find(definition, lock, &open)
+}
+
 struct ListedLayer {
     state: LayerState,
     /// What was trusted last.
@@ -29,20 +50,11 @@ struct ListedLayer {
 impl LayerListing {
     /// Lists the layers that `toolsd.toml` names, whether it is trusted or not.
     pub fn collect(context: &CommandContext, trust: &WorkspaceTrust) -> Self {
-        let workspace = context.workspace.as_ref();
-        let Ok(Some(_)) = workspace.stat(SETTINGS_FILE) else { return Self::default() };
-        let Ok(bytes) = workspace.read(SETTINGS_FILE) else { return Self::default() };
-        let source = Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes));
-        let definitions = read_workspace(&source).0.layers;
-        if definitions.is_empty() {
-            return Self::default();
-        }
-        let lock = LockFile::load(workspace);
-        let open = |folder: &str| open_layer(&path::clean(&path::join(workspace.root(), folder)));
+        let lock = LockFile::load(context.workspace.as_ref());
         let mut listing = Self::default();
-        for definition in &definitions {
-            match LayerState::find(definition, &lock, &open) {
-                Ok(state) => listing.rows.push(ListedLayer::new(state, definition, trust)),
+        for definition in named_layers(context) {
+            match find_layer(context, &definition, &lock) {
+                Ok(state) => listing.rows.push(ListedLayer::new(state, &definition, trust)),
                 Err(error) => listing.refused.push(*error.warning()),
             }
         }

@@ -137,3 +137,29 @@ fn a_version_that_its_publisher_took_back_is_not_followed() {
     );
     assert_eq!(says(&home).as_deref(), Ok("Two."));
 }
+
+#[test]
+fn the_doctor_says_where_each_layer_stands_and_what_is_next() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    let home = project(&publisher);
+    let commit = &commit_of(&publisher, "v1.0.0")[..12];
+    let begin = format!("layer: `team`, tag v1.0.0, commit {commit}");
+    let reports = |home: &Home, words: &str| {
+        let said = run(home, &["doctor"]).out;
+        assert!(said.contains(words), "{words}: {said}");
+    };
+    reports(&home, &format!("ok      {begin}: on this machine and trusted; its packs: review\n"));
+    let other = clone(&home);
+    reports(&other, &format!("broken  {begin}: layer team is not on this machine\n        -> run `toolsd fetch`\n"));
+    other.trust();
+    run(&other, &["fetch"]).ended(1);
+    reports(
+        &other,
+        &format!(
+            "note    {begin}: on this machine, and not trusted as it is\n        -> read it, then run `toolsd trust`\n"
+        ),
+    );
+    fs::remove_file(home.workspace().join("toolsd.lock")).unwrap();
+    reports(&home, "broken  layer: `team`, tag v1.0.0: `toolsd.lock` has no layer team\n        -> run `toolsd lock`");
+}
