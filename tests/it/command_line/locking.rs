@@ -163,3 +163,21 @@ fn the_doctor_says_where_each_layer_stands_and_what_is_next() {
     fs::remove_file(home.workspace().join("toolsd.lock")).unwrap();
     reports(&home, "broken  layer: `team`, tag v1.0.0: `toolsd.lock` has no layer team\n        -> run `toolsd lock`");
 }
+
+#[test]
+fn outdated_shows_a_tag_that_was_moved_and_a_repository_that_is_not_reached() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    let home = project(&publisher);
+    publisher.publish("v1.0.0");
+    let said = run(&home, &["outdated"]).ended(0);
+    assert!(said.out.contains("team\tv1.0.0\tv1.0.0, moved\tv1.0.0"), "{}", said.out);
+    assert!(said.err.contains("the tag was moved") && said.err.contains("--accept moved"), "{}", said.err);
+    let said = run(&home, &["outdated", "--exit-code", "--format", "json"]).ended(1);
+    assert_eq!(said.json()["layers"][0]["moved"], true);
+    fs::rename(publisher.packs(), home.user().join("gone")).unwrap();
+    for words in [["outdated"].as_slice(), &["outdated", "--exit-code"]] {
+        let said = run(&home, words).ended(2);
+        assert!(said.out.is_empty() && said.err.contains("the same command in your shell"), "{}{}", said.out, said.err);
+    }
+}

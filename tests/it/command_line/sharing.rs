@@ -429,7 +429,7 @@ fn layers_are_moved_shown_and_removed() {
     let outdated = run(&home, &["outdated", "--format", "json"]).ended(0).json();
     assert_eq!(
         outdated["layers"][0],
-        json!({ "layer": "team", "locked": "v1.5.0", "wanted": "v1.5.0", "newest": "v2.0.0", "behind": false })
+        json!({ "layer": "team", "locked": "v1.5.0", "wanted": "v1.5.0", "newest": "v2.0.0", "behind": false, "moved": false })
     );
     assert!(run(&home, &["update"]).ended(0).out.contains("the newest is v2.0.0"));
     // A requirement follows the tags that meet it.
