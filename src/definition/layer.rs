@@ -135,6 +135,14 @@ fn read_layer(
         let help = "name a folder below the repository or the path, without `..`";
         return Err(refused(table, "dir", format!("`dir` is `{dir}`"), help));
     }
+    for (key, means) in [
+        ("packs", "name the packs that are used; without the key, all are"),
+        ("signed_by", "name the keys, of which one must have signed the tag; without the key, no signature is needed"),
+    ] {
+        if table.has(key) && table.texts(key).is_empty() {
+            return Err(refused(table, key, format!("`{key}` is empty"), means));
+        }
+    }
     let source = read_source(&name.value, table, revision)?;
     let signers = table.located_texts("signed_by");
     if let Some(wrong) = signers.iter().find(|key| !is_public_key(&key.value)) {
@@ -272,4 +280,26 @@ pub fn check_url(url: &str) -> Result<(), Box<Diagnostic>> {
 fn is_host(text: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "@.-_".contains(letter);
     text.len() > 1 && !text.starts_with('-') && text.contains('@') && text.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::definition::read_workspace;
+    use crate::source::Source;
+
+    #[test]
+    fn a_list_that_chooses_nothing_is_an_error_at_its_key() {
+        for (key, words) in
+            [("packs", "without the key, all are"), ("signed_by", "without the key, no signature is needed")]
+        {
+            let text = format!("[layers.a]\ngit = 'https://h.example/a'\ntag = 'v1'\n{key} = []\n");
+            let (workspace, diagnostics) = read_workspace(&Source::new("toolsd.toml", text));
+            assert!(workspace.layers.is_empty());
+            let said: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+            assert!(
+                matches!(&said[..], [one] if one.starts_with(&format!("toolsd.toml:4:1: `{key}` is empty (")) && one.contains(words)),
+                "{said:?}"
+            );
+        }
+    }
 }
