@@ -6,7 +6,7 @@ use super::project::{Project, new_errors, show_layer};
 use crate::definition::{SETTINGS_FILE, WantedRevision, check_url};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::distribution::{LAYER, LayerState, Remote};
-use crate::edit::append_table;
+use crate::edit::{append_table, inline_toml};
 use crate::value::Json;
 use clap::Args;
 use serde_json::json;
@@ -17,8 +17,8 @@ const DEFAULT_HOST: &str = "https://github.com";
 /// Add a layer of packs from a git repository to this project.
 #[derive(Args)]
 pub struct AddCommand {
-    /// The address of the repository, or `organisation/repository` at GitHub; with `@` a tag, branch or commit follows.
-    /// Without one, the highest version among its tags is taken.
+    /// The address of the repository, or `organisation/repository` at GitHub; with `@` a tag, branch, commit or
+    /// requirement such as `^1.0` follows. Without one, the highest version among its tags is taken.
     #[arg(value_name = "URL[@TAG]")]
     repository: String,
     /// The name of the layer [default: that of the repository].
@@ -90,6 +90,8 @@ impl AddCommand {
             let how = if context.terminal.can_ask() { "" } else { "; without a terminal, `--yes` adds it" };
             context.terminal.note(&format!("nothing was written{how}"));
         }
+        let unserved = after.serve.as_deref().filter(|_| agreed).and_then(|serve| unserved(serve, &state));
+        unserved.iter().for_each(|warning| context.terminal.diagnostic(warning));
         Ok(if agreed { Exit::Success } else { Exit::Errors })
     }
 
@@ -108,6 +110,21 @@ impl AddCommand {
         }
         keys
     }
+}
+
+/// The warning for packs of a new layer that `serve` does not name.
+fn unserved(serve: &[String], state: &LayerState) -> Option<Diagnostic> {
+    let unserved: Vec<&String> = state.packs.keys().filter(|pack| !serve.contains(pack)).collect();
+    if unserved.is_empty() {
+        return None;
+    }
+    let line = inline_toml(&json!(serve.iter().chain(unserved.iter().copied()).collect::<Vec<_>>()))?;
+    let message = format!(
+        "`serve` of `{SETTINGS_FILE}` does not name all packs of this layer; not served: {}",
+        unserved.iter().map(|pack| format!("`{pack}`")).collect::<Vec<_>>().join(", ")
+    );
+    let help = format!("write `serve = {line}`, then run `toolsd trust` and `toolsd lock`");
+    Some(*Diagnostic::new(LAYER, message).warning().help(help))
 }
 
 /// The address of a repository, and what follows it behind an `@`.

@@ -24,6 +24,8 @@ pub struct Project {
     pub settings: String,
     /// Its layers.
     pub definitions: Vec<LayerDefinition>,
+    /// The packs that it serves, if it names them.
+    pub serve: Option<Vec<String>>,
     /// The lock file.
     pub lock: LockFile,
     /// `toolsd.toml` and the lock file as they were read.
@@ -50,7 +52,8 @@ impl Project {
             })?;
         }
         let lock = LockFile::load(workspace)?;
-        let mut project = Self { settings: String::new(), definitions: Vec::new(), lock, read, fetched: Vec::new() };
+        let mut project =
+            Self { settings: String::new(), definitions: Vec::new(), serve: None, lock, read, fetched: Vec::new() };
         project.set_settings(text_from_bytes(SETTINGS_FILE, bytes)?)?;
         Ok(project)
     }
@@ -65,6 +68,7 @@ impl Project {
             Some(error) => return Err(Box::new(error)),
             None => self.definitions = workspace.layers,
         }
+        self.serve = workspace.serve.map(|names| names.into_iter().map(|name| name.value).collect());
         self.settings = text;
         let names: Vec<&str> = self.definitions.iter().map(|layer| layer.name.value.as_str()).collect();
         self.lock.layers.retain(|locked| names.contains(&locked.name.as_str()));

@@ -54,17 +54,31 @@ impl Remote {
         self.versions().into_iter().find(|(version, _)| wanted.matches(version)).map(|(_, tag)| tag)
     }
 
-    /// What a name on the command line means: a tag, a branch or the hash of a commit.
+    /// What a name on the command line means: a tag, a branch, the hash of a commit, or a requirement such as `^1.0`.
     ///
     /// # Errors
-    /// It is none of them; the error has the nearest name.
+    /// It is none of them; the error has the nearest name, or the commit that a part of a hash is of.
     pub fn resolve(&self, name: &str) -> Result<WantedRevision> {
         let key = [("refs/tags/", "tag"), ("refs/heads/", "branch")];
         let known = key.into_iter().find(|(begin, _)| self.refs.contains_key(&format!("{begin}{name}")));
         match known {
             Some((_, key)) => WantedRevision::parse(key, name),
-            None => WantedRevision::parse("rev", name).map_err(|_| self.unknown("tag, branch or commit", name)),
+            None if name.starts_with(['^', '~', '=', '>', '<', '*']) => WantedRevision::parse("version", name),
+            None => WantedRevision::parse("rev", name).map_err(|_| self.unknown_revision(name)),
         }
+    }
+
+    fn unknown_revision(&self, name: &str) -> Box<Diagnostic> {
+        let error = self.unknown("tag, branch or commit", name);
+        if name.len() < 4 || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return error;
+        }
+        let known = self.refs.iter().find(|(_, commit)| commit.starts_with(&name.to_lowercase()));
+        let digits = match known {
+            Some((place, commit)) => format!("{commit} begins with these, and is `{place}`"),
+            None => format!("`git rev-parse {name}` in a clone shows them"),
+        };
+        error.help(format!("name a commit by all 40 digits of its hash: {digits}"))
     }
 
     /// The tag, and the commit, that a repository has now for what a layer wants.

@@ -181,3 +181,32 @@ fn outdated_shows_a_tag_that_was_moved_and_a_repository_that_is_not_reached() {
         assert!(said.out.is_empty() && said.err.contains("the same command in your shell"), "{}{}", said.out, said.err);
     }
 }
+
+#[test]
+fn what_is_added_is_named_by_a_requirement_and_served_if_it_is_to_be() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    publisher.publish("v2.0.0");
+    let commit = commit_of(&publisher, "v1.0.0");
+    let home = Home::with(&[("toolsd.toml", "serve = [\"own\"]\n")]);
+    home.trust();
+    let add = |revision: &str| run(&home, &["add", &format!("{}@{revision}", publisher.url()), "--yes"]);
+    for (wrong, words) in [
+        (&commit[..7], format!("all 40 digits of its hash: {commit} begins with these, and is `refs/tags/v1.0.0`")),
+        ("deadbee", "`git rev-parse deadbee` in a clone shows them".to_owned()),
+        ("^x", "a requirement is `^2.3`".to_owned()),
+        ("^3", "the highest version is 2.0.0".to_owned()),
+    ] {
+        let said = add(wrong).ended(2);
+        assert!(said.err.contains(&words), "{wrong}: {}", said.err);
+    }
+    let said = add("^1.0").ended(0);
+    assert!(home.read("toolsd.toml").contains("version = \"^1.0\""), "{}", home.read("toolsd.toml"));
+    assert!(home.read("toolsd.lock").contains("tag = \"v1.0.0\""));
+    let line = "serve = [\"own\", \"review\"]";
+    assert!(said.err.contains(&format!("not served: `review` (write `{line}`, then run")), "{}", said.err);
+    assert!(says(&home).is_err());
+    home.write("toolsd.toml", &home.read("toolsd.toml").replace("serve = [\"own\"]", line));
+    home.trust();
+    assert_eq!(says(&home).as_deref(), Ok("One."));
+}
