@@ -18,6 +18,9 @@ use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+/// The maximum length of a note.
+const MAX_NOTE_CHARS: usize = 300;
+
 /// How many calls the answer of a failed script names.
 const LAST_CALLS: usize = 5;
 
@@ -73,7 +76,10 @@ pub(super) fn run_script(request: &ScriptRequest, setup: ScriptSetup) -> Result<
     let answer = match ended {
         Err(error) if matches!(error.code, Code::SUSPENDED | Code::CANCELLED) => return Err(error),
         Ok(outcome) => good_answer(outcome, &host.take_printed(), &calls, changes, request.rules.limits.output),
-        Err(error) => failed_answer(&error, &host.take_printed(), &calls, request.is_dry),
+        Err(error) => {
+            let error = error.bounded(request.rules.limits.output);
+            failed_answer(&error, &host.take_printed(), &calls, request.is_dry)
+        }
     };
     Ok(Answer::Tool(answer))
 }
@@ -105,7 +111,7 @@ fn good_answer(
     if text.len() > most {
         return failed_answer(&too_large(&value, text.len(), most), printed, calls, changes.is_some());
     }
-    let mut notes = outcome.notes;
+    let mut notes: Vec<String> = outcome.notes.iter().map(|note| shorten(note)).collect();
     if value.is_null() && !printed.is_empty() {
         notes.push(format!("printed: {}", printed.trim_end()));
     }
@@ -176,6 +182,15 @@ fn calls_meta(calls: &[ScriptCall]) -> Json {
 fn too_large(value: &Json, bytes: usize, most: usize) -> Box<Diagnostic> {
     let message = format!("the value has {} kB (limit {}): {}", bytes >> 10, most >> 10, describe_value(value));
     Diagnostic::new(Code::LIMIT, message).help("return fewer rows or fields: `rows.take(5)`, `rows.map(|r| r.id)`")
+}
+
+/// One line of a limited length: names of properties and tools may be of any length.
+fn shorten(note: &str) -> String {
+    let line = note.replace(['\n', '\r'], " ");
+    match line.char_indices().nth(MAX_NOTE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }
 
 fn describe_value(value: &Json) -> String {

@@ -370,18 +370,28 @@ impl Service {
 }
 
 /// The tool that a request calls, for an answer on its behalf.
-struct CalledTool(Option<Arc<ServedTool>>);
+enum CalledTool {
+    Tool(Arc<ServedTool>),
+    Script,
+    None,
+}
 
 impl CalledTool {
     fn find(service: &Service, request: &Request) -> Self {
-        let Request::Call { tool, .. } = request else { return Self(None) };
-        Self(service.registry().tool(tool).cloned())
+        match request {
+            Request::Call { tool, .. } => service.registry().tool(tool).cloned().map_or(Self::None, Self::Tool),
+            Request::Script(_) => Self::Script,
+            _ => Self::None,
+        }
     }
 
     /// The answer of a call that was stopped: that of a tool is its result, as if it had stopped by itself.
     fn answer_stopped(self, error: Box<Diagnostic>) -> Answer {
-        match self.0 {
-            Some(served) if error.code == Code::LIMIT => Answer::Tool(ToolOutcome::from_diagnostic(error, &served)),
+        match self {
+            Self::Tool(served) if error.code == Code::LIMIT => {
+                Answer::Tool(ToolOutcome::from_diagnostic(error, &served))
+            }
+            Self::Script if error.code == Code::LIMIT => Answer::Tool(ToolOutcome::from_refusal(&error)),
             _ => Answer::Error(error),
         }
     }

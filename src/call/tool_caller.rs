@@ -25,6 +25,9 @@ const BYTES_PER_TOKEN: usize = 4;
 /// The maximum size of the results that are kept for a call that is suspended and runs again.
 const MAX_KEPT_BYTES: usize = 700 << 10;
 
+/// How many calls over the limit are refused before the script is ended.
+const MAX_REFUSED: usize = 100;
+
 /// How deep tools may call each other.
 const MAX_DEPTH: usize = 3;
 
@@ -131,7 +134,7 @@ impl ToolCaller {
         if !shared.id.is_empty() {
             self.report_progress(&served.name);
         }
-        let call = InnerCall { limits: bounded_limits(limits), script: &shared.id };
+        let call = InnerCall { limits: bounded_limits(limits, self.is_branch), script: &shared.id };
         let ended = active.call_served(&served, arguments, Some(&call));
         let outcome = match ended {
             Ok(outcome) => Ok(outcome),
@@ -277,11 +280,17 @@ impl ToolCaller {
             return Err(Diagnostic::new(Code::LIMIT, message).author_help("end the recursion"));
         }
         let most = self.shared.rules.calls;
-        if self.shared.begun.fetch_add(1, Ordering::Relaxed) < most {
+        let before = self.shared.begun.fetch_add(1, Ordering::Relaxed);
+        if before < most {
             return Ok(());
         }
-        Err(Diagnostic::new(Code::LIMIT, format!("{most} calls were made, which is the limit of a script"))
-            .help("ask for more in one call: a list in place of one id, or a search"))
+        let error = Diagnostic::new(Code::LIMIT, format!("{most} calls were made, which is the limit of a script"))
+            .help("ask for more in one call: a list in place of one id, or a search");
+        // A script that catches the error and tries again is ended.
+        match guard::current().filter(|_| before >= most + MAX_REFUSED) {
+            Some(guard) => Err(guard.stop(error)),
+            None => Err(error),
+        }
     }
 
     fn report_progress(&self, name: &str) {
@@ -351,7 +360,7 @@ impl ToolAccess for ToolCaller {
     }
 
     fn max_parallel(&self) -> usize {
-        self.shared.rules.parallel
+        if self.is_branch { 1 } else { self.shared.rules.parallel }
     }
 
     fn branch(&self, index: usize) -> Option<Arc<dyn Host>> {
@@ -411,13 +420,17 @@ fn describe_effect(effect: Effect) -> &'static str {
     }
 }
 
-/// The limits of a call within those of its script: the rest of its time, and of the depth of its thread's stack.
-fn bounded_limits(own: Limits) -> Limits {
+/// The limits of a call within those of its script: the rest of its time and of its memory, and of the depth of its
+/// thread's stack.
+fn bounded_limits(own: Limits, is_branch: bool) -> Limits {
     let Some(outer) = guard::current() else { return own };
     let time = own.time.min(guard::time_left());
     // All calls within each other share one stack.
     let depth = own.depth.min(MAX_CALL_LEVELS.saturating_sub(outer.limits().depth).max(1));
-    Limits { time, depth, ..own }
+    // Branches that run at the same time share the memory of their script.
+    let left = outer.limits().memory.saturating_sub(outer.memory());
+    let memory = own.memory.min(if is_branch { left / 4 } else { left });
+    Limits { time, depth, memory, ..own }
 }
 
 /// The data of a result as a script gets it: never wrapped.

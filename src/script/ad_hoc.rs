@@ -3,38 +3,30 @@
 
 mod idioms;
 mod parallel;
+mod property_reads;
 mod spelling;
 mod tool_functions;
 
 use super::captured_variables::CapturedVariablesGuard;
-use super::compile::{add_variable_hooks, script_of};
-use super::compiled::{AD_HOC_PATH, CompiledScripts, Script};
+use super::compile::{add_variable_hooks, open_comment, script_of};
+use super::compiled::{AD_HOC_PATH, CompiledScripts};
 use super::convert::{from_value, to_value};
 use super::engine::{MAX_CALL_LEVELS, empty_engine_for_callers};
 use super::errors::diagnose;
 use super::execution::{Execution, at_call_level, enter};
 use super::functions::ScriptFunctions;
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, Guard};
 use crate::primitive_api::Host;
 use crate::source::Source;
 use crate::value::Value;
-use rhai::{Caches, Dynamic, Engine, Scope, Shared, Stmt};
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use property_reads::PropertyReads;
+use rhai::{Caches, Dynamic, Scope, Shared, Stmt};
+use std::sync::Arc;
 use tool_functions::ToolNamespace;
 
 /// The maximum size of a script in bytes.
 const MAX_SCRIPT_BYTES: usize = 64 << 10;
-
-/// The maximum number of missing properties that are remembered.
-const MAX_MISSING: usize = 200;
-
-/// The maximum number of missing properties that are reported.
-const MAX_NOTES: usize = 10;
-
-/// The maximum number of names of properties that are remembered, to know which ones exist.
-const MAX_KNOWN: usize = 2_000;
 
 /// A compiled script of a caller.
 pub struct AdHocScript {
@@ -59,14 +51,12 @@ impl AdHocScript {
     pub fn compile(text: &str, input: Value, host: &dyn Host) -> Result<Self> {
         let text = check_text(text)?;
         let source = Source::new(AD_HOC_PATH, text);
-        let reads = Arc::new(PropertyReads::default());
         let mut engine = empty_engine_for_callers();
         spelling::accept_other_spellings(&mut engine);
-        watch_properties(&mut engine, &reads);
-        let named = tool_functions::register(&mut engine);
+        let calls = tool_functions::register(&mut engine);
         parallel::register(&mut engine);
         let mut scope = Scope::new();
-        scope.push_constant_dynamic("input", from_value(input));
+        scope.push_constant_dynamic("input", from_value(input.clone()));
         scope.push_constant("tools", ToolNamespace);
         for pack in host.tools().map(|tools| tools.packs()).unwrap_or_default() {
             scope.push_constant(pack.replace('-', "_"), ToolNamespace);
@@ -75,11 +65,17 @@ impl AdHocScript {
             Ok(ast) => ast,
             Err(error) => return Err(idioms::describe_syntax_error(&source, &error, host)),
         };
+        if let Some(error) = open_comment(&engine, &source) {
+            return Err(Box::new(error));
+        }
         let script = script_of(&source, ast);
         add_variable_hooks(&mut engine, std::slice::from_ref(&script));
         if let Some(tools) = host.tools() {
-            tool_functions::register_named(&mut engine, &script, tools, &named);
+            tool_functions::register_named(&mut engine, &script, tools, &calls);
         }
+        let reads = Arc::new(PropertyReads::of(&script));
+        reads.observe(&input);
+        calls.watch(&reads);
         let program = Arc::new(CompiledScripts::new(engine, vec![script], &[source]));
         Ok(Self { program, scope, reads })
     }
@@ -127,19 +123,15 @@ impl AdHocScript {
 
     fn notes(&self, value: &Value) -> Vec<String> {
         let [script] = self.program.scripts.as_slice() else { return Vec::new() };
-        let mut notes = self.reads.notes(script);
-        if value.is_null() {
-            match script.ast.statements().last() {
-                Some(Stmt::TryCatch(..)) => {
-                    notes.push("`try` is a statement without a value: assign to a variable inside it".to_owned());
-                }
-                Some(Stmt::Var(..) | Stmt::For(..) | Stmt::While(..) | Stmt::Assignment(..)) => {
-                    notes.push(
-                        "the last line is a statement without a value: end the script with the result".to_owned(),
-                    );
-                }
-                _ => {}
+        let mut notes = self.reads.notes();
+        match script.ast.statements().last() {
+            Some(Stmt::TryCatch(..)) => {
+                notes.push("`try` is a statement without a value: assign to a variable inside it".to_owned());
             }
+            Some(Stmt::Var(..) | Stmt::For(..) | Stmt::While(..) | Stmt::Assignment(..)) if value.is_null() => {
+                notes.push("the last line is a statement without a value: end the script with the result".to_owned());
+            }
+            _ => {}
         }
         notes
     }
@@ -168,73 +160,4 @@ fn check_text(text: &str) -> Result<&str> {
         return refused("the script is empty".to_owned(), "its last expression is the result");
     }
     Ok(script)
-}
-
-/// The properties that maps had, and those that a script read and no map had.
-#[derive(Default)]
-struct PropertyReads {
-    known: Mutex<BTreeSet<String>>,
-    missing: Mutex<Vec<MissingProperty>>,
-}
-
-struct MissingProperty {
-    name: String,
-    /// The nearest property of the map that was asked first.
-    nearest: Option<String>,
-}
-
-impl PropertyReads {
-    fn record_missing(&self, name: &str, map: &rhai::Map) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        for key in map.keys() {
-            if known.len() < MAX_KNOWN && !known.contains(key.as_str()) {
-                known.insert(key.to_string());
-            }
-        }
-        drop(known);
-        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
-        if missing.len() < MAX_MISSING && missing.iter().all(|known| known.name != name) {
-            let nearest = did_you_mean(name, map.keys().map(|key| key.as_str()).collect::<Vec<_>>());
-            missing.push(MissingProperty { name: name.to_owned(), nearest });
-        }
-    }
-
-    /// A line for each property that the script names and that no map had which lacked another one. What the script
-    /// itself compares with `()`, or replaces, may be missing.
-    fn notes(&self, script: &Script) -> Vec<String> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = &script.source.text;
-        let absent = missing.iter().filter(|missing| !known.contains(&missing.name));
-        let absent = absent.filter(|missing| is_meant_to_exist(text, &missing.name)).take(MAX_NOTES);
-        absent
-            .map(|missing| {
-                let line = text.lines().position(|line| line.contains(&format!(".{}", missing.name)));
-                let line = line.map_or_else(String::new, |line| format!("line {} read ", line + 1));
-                let nearest = missing.nearest.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-                format!("{line}`{}`, which no map there had, so it is `()`{nearest}", missing.name)
-            })
-            .collect()
-    }
-}
-
-/// Whether a script reads `.name` and handles no absence of it.
-fn is_meant_to_exist(script: &str, name: &str) -> bool {
-    let read = format!(".{name}");
-    let uses = script.match_indices(&read).map(|(at, used)| (&script[..at], &script[at + used.len()..]));
-    let mut uses = uses.filter(|(_, after)| !after.starts_with(|next: char| next.is_alphanumeric() || next == '_'));
-    let is_handled = |(before, after): (&str, &str)| {
-        let after = after.trim_start();
-        before.ends_with('?') || after.starts_with("??") || after.starts_with("== ()") || after.starts_with("!= ()")
-    };
-    uses.clone().next().is_some() && !uses.any(is_handled)
-}
-
-fn watch_properties(engine: &mut Engine, reads: &Arc<PropertyReads>) {
-    let reads = Arc::clone(reads);
-    #[allow(deprecated, reason = "rhai marks its hooks as unstable, but does not remove them")]
-    engine.on_map_missing_property(move |map, name, _| {
-        reads.record_missing(name, map);
-        Ok(Dynamic::UNIT.into())
-    });
 }

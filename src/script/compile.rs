@@ -74,7 +74,7 @@ pub(super) fn script_of(source: &Arc<Source>, mut ast: AST) -> Script {
 }
 
 /// The error of a script that ends within a comment: rhai accepts it, without the functions that follow.
-fn open_comment(engine: &Engine, source: &Arc<Source>) -> Option<Diagnostic> {
+pub(super) fn open_comment(engine: &Engine, source: &Arc<Source>) -> Option<Diagnostic> {
     let text = &*source.text;
     let start = text.rfind("/*").filter(|_| text.matches("/*").count() > text.matches("*/").count())?;
     // What follows is wrong in a script, and right in a comment.

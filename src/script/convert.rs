@@ -146,6 +146,9 @@ fn convert_rare(from: &Dynamic, origin: ClosureOrigin<'_, '_>) -> Result<Value> 
                 .help("return its result, not the function itself")),
         };
     }
+    if from.type_name().contains("ToolNamespace") {
+        return Err(Diagnostic::new(Code::SCRIPT, "`tools` is not a value").help("call a tool: `tools.name(#{ … })`"));
+    }
     let message = format!("{} cannot be used here", with_article(kind_of_type(from.type_name())));
     Err(Diagnostic::new(Code::ARGUMENTS, message).help("a range can only be used in `for`"))
 }
@@ -205,6 +208,7 @@ pub(super) fn kind_of_type(name: &str) -> &str {
         "char" | "string" | "ImmutableString" | "&str | ImmutableString | String" => "string",
         "blob" | "Blob" => "bytes",
         name if name.contains("HandleBox") => "handle",
+        name if name.contains("ToolNamespace") => "namespace of tools",
         name if name.contains("Range") || name.starts_with("range") => "range",
         name => name,
     }

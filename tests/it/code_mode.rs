@@ -1,7 +1,7 @@
 //! Scripts of callers: each entry of `tests/code_mode/*.toml` is run by a client. Its keys: `script`, `input`, `dry_run`,
 //! `allow` (`reads` or `writes`), and what comes back: `gives` (the value), `fails` (parts of the answer), or `any`;
 //! `notes` (parts of the notices), `silent` (no notices), `calls` (the tools that were called), `writes` (the files that are there afterwards),
-//! `within_ms`.
+//! `max_kb` (of the answer), `within_ms`.
 
 use crate::support::Server;
 use crate::support::home::Home;
@@ -46,6 +46,7 @@ fn difference(server: &mut Server, home: &Home, entry: &Json) -> Option<String> 
     let took = began.elapsed().as_millis();
     let text = result["content"].to_string().replace("\\\"", "\"").replace("\\\\", "\\");
     let value = match &result["structuredContent"] {
+        Json::Null if result["content"][0]["text"] == "null" => Json::Null,
         Json::Null => result["content"][0]["text"].clone(),
         data if data.get("result").is_some() && data.as_object().is_some_and(|map| map.len() == 1) => {
             data["result"].clone()
@@ -55,7 +56,8 @@ fn difference(server: &mut Server, home: &Home, entry: &Json) -> Option<String> 
     let failed = result["isError"] == true;
     let written: BTreeSet<String> = files(home).difference(&before).cloned().collect();
     written.iter().for_each(|file| fs::remove_file(home.workspace().join(file)).unwrap());
-    if let Some(expected) = entry.get("gives")
+    let expected = if entry["gives_null"] == true { Some(&Json::Null) } else { entry.get("gives") };
+    if let Some(expected) = expected
         && (failed || value != *expected)
     {
         return Some(format!("gives {value}, not {expected}: {text}"));
@@ -66,6 +68,9 @@ fn difference(server: &mut Server, home: &Home, entry: &Json) -> Option<String> 
     let absent = |key: &str| texts(entry, key).into_iter().find(|part| !text.contains(part.as_str()));
     if let Some(part) = absent("fails").or_else(|| absent("notes")) {
         return Some(format!("does not say `{part}`: {text}"));
+    }
+    if entry["max_kb"].as_u64().is_some_and(|most| text.len() as u64 > most << 10) {
+        return Some(format!("says {} kB", text.len() >> 10));
     }
     if entry["silent"] == true && text.contains("Notice") {
         return Some(format!("says too much: {text}"));
@@ -88,13 +93,17 @@ fn difference(server: &mut Server, home: &Home, entry: &Json) -> Option<String> 
 
 fn files(home: &Home) -> BTreeSet<String> {
     let entries = fs::read_dir(home.workspace()).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).filter(|name| name != ".toolsd").collect()
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| ![".toolsd", "toolsd.toml"].contains(&name.as_str()))
+        .collect()
 }
 
 /// Runs the entries of a file, except those with `open`, which say what is not as it should be.
-fn run(file: &str) {
-    let home = Home::with(&[]);
-    let mut server = serve(&home, &["--code-mode=writes"]);
+fn run(file: &str, settings: &str) {
+    let home = Home::with(&[("toolsd.toml", settings)]);
+    home.trust();
+    let mut server = serve(&home, &[]);
     let entries = entries(file);
     let mut wrong = Vec::new();
     for entry in entries.iter().filter(|entry| entry.get("open").is_none()) {
@@ -106,13 +115,28 @@ fn run(file: &str) {
     assert!(!entries.is_empty());
 }
 
+/// The settings in which scripts may write.
+const WRITING: &str = "[code_mode]\nallow = \"writes\"\n";
+
 //= docs/spec.md#code-mode
 //= type=test
 //# A call of a script MUST take the way of a client's call: the same schemas, grants, limits, checks of the
 //# result, and audit.
 #[test]
 fn scripts_call_tools() {
-    run("calls.toml");
+    run("calls.toml", WRITING);
+}
+
+//= docs/spec.md#code-mode
+//= type=test
+//# A script that comes with a call MUST reach the tools that are served and computations on values, and
+//# nothing else.
+//= docs/spec.md#code-mode
+//= type=test
+//# A script MUST NOT reach a tool whose effect, or whose operation's effect, exceeds what the script may do.
+#[test]
+fn hostile_scripts_are_contained() {
+    run("hostile.toml", &format!("{WRITING}limits = {{ steps = 1_000_000, memory_mb = 64, time_ms = 20_000 }}\n"));
 }
 
 fn meta(capabilities: &Json) -> Json {

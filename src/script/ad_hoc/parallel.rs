@@ -56,6 +56,11 @@ fn run(context: &NativeCallContext<'_>, list: &[Dynamic], function: &FnPtr) -> R
             *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
         }
     };
+    // A branch has no branches of its own on other threads: their number would have no limit.
+    if width == 1 {
+        work();
+        return collect(results, context);
+    }
     thread::scope(|scope| {
         let start = |_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).is_ok();
         let started = (0..width).map(start).filter(|is_started| *is_started).count();
@@ -63,6 +68,11 @@ fn run(context: &NativeCallContext<'_>, list: &[Dynamic], function: &FnPtr) -> R
             work();
         }
     });
+    collect(results, context)
+}
+
+/// The results by place, or the first failure.
+fn collect(results: Vec<Mutex<Option<RhaiResult>>>, context: &NativeCallContext<'_>) -> RhaiResult {
     if let Some(stop) = guard::current().and_then(|guard| guard.verdict()) {
         return Err(raise(stop, context));
     }
@@ -85,9 +95,9 @@ fn assigned_variable(execution: &Execution, function: &FnPtr) -> Option<String> 
     };
     let mut assigned = None;
     script.ast.walk(&mut |path: &[ASTNode<'_>]| {
-        if let Some(ASTNode::Stmt(Stmt::Assignment(assignment))) = path.last()
-            && is_inside(assignment.1.lhs.start_position())
-            && let Some(name) = root_variable(&assignment.1.lhs)
+        if let Some(place) = path.last().and_then(changed_place)
+            && is_inside(place.start_position())
+            && let Some(name) = root_variable(place)
             && outer.contains(&name)
         {
             assigned = Some(name.to_owned());
@@ -95,6 +105,34 @@ fn assigned_variable(execution: &Execution, function: &FnPtr) -> Option<String> 
         assigned.is_none()
     });
     assigned
+}
+
+/// Methods that change their receiver.
+const CHANGING: &[&str] = &[
+    "append", "clear", "drain", "extend", "fill", "insert", "mixin", "pop", "push", "remove", "retain", "set", "shift",
+    "splice", "truncate",
+];
+
+/// What a node changes: the place that it assigns, or the receiver of a method that changes it.
+fn changed_place<'a>(node: &ASTNode<'a>) -> Option<&'a Expr> {
+    match node {
+        ASTNode::Stmt(Stmt::Assignment(assignment)) => Some(&assignment.1.lhs),
+        ASTNode::Expr(Expr::Dot(pair, ..)) if changes(&pair.rhs) => Some(&pair.lhs),
+        ASTNode::Stmt(Stmt::Expr(expression)) => match &**expression {
+            Expr::Dot(pair, ..) if changes(&pair.rhs) => Some(&pair.lhs),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a chain ends with a method that changes its receiver.
+fn changes(chain: &Expr) -> bool {
+    match chain {
+        Expr::MethodCall(call, _) => CHANGING.contains(&call.name.as_str()),
+        Expr::Dot(pair, ..) | Expr::Index(pair, ..) => changes(&pair.rhs),
+        _ => false,
+    }
 }
 
 fn root_variable(expression: &Expr) -> Option<&str> {

@@ -5,6 +5,7 @@ use super::super::compiled::{AD_HOC_PATH, Script};
 use super::super::convert::{RhaiResult, from_value, raise_at, to_value};
 use super::super::engine::known_arities;
 use super::super::execution::{at_call_level, current};
+use super::property_reads::PropertyReads;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::primitive_api::{Host, ToolAccess};
@@ -20,18 +21,40 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Copy)]
 pub(super) struct ToolNamespace;
 
-/// The tools that a script names.
-pub(super) type NamedTools = Arc<OnceLock<BTreeSet<String>>>;
+/// What the calls of a script share.
+#[derive(Clone, Default)]
+pub(super) struct ToolCalls(Arc<CallsOfScript>);
+
+#[derive(Default)]
+struct CallsOfScript {
+    /// The tools that the script names.
+    named: OnceLock<BTreeSet<String>>,
+    /// The properties that it reads.
+    reads: OnceLock<Arc<PropertyReads>>,
+}
+
+impl ToolCalls {
+    /// Has the results of calls observed.
+    pub(super) fn watch(&self, reads: &Arc<PropertyReads>) {
+        let _once = self.0.reads.set(Arc::clone(reads));
+    }
+}
 
 /// Adds the tools to an engine. Which ones there are is looked up when a name is called that nothing else has.
-pub(super) fn register(engine: &mut Engine) -> NamedTools {
+pub(super) fn register(engine: &mut Engine) -> ToolCalls {
+    let calls = ToolCalls::default();
     let mut module = Module::new();
     let function = |name| FuncRegistration::new(name).with_purity(true).with_volatility(true);
-    function("call_tool").set_into_module(&mut module, |context: NativeCallContext, name: &str, arguments: Map| {
-        call(name, Some(&Dynamic::from_map(arguments)), context.call_level(), context.call_position())
-    });
-    function("call_tool").set_into_module(&mut module, |context: NativeCallContext, name: &str| {
-        call(name, None, context.call_level(), context.call_position())
+    let own = calls.clone();
+    function("call_tool").set_into_module(
+        &mut module,
+        move |context: NativeCallContext, name: &str, arguments: Map| {
+            own.call(name, Some(&Dynamic::from_map(arguments)), context.call_level(), context.call_position())
+        },
+    );
+    let own = calls.clone();
+    function("call_tool").set_into_module(&mut module, move |context: NativeCallContext, name: &str| {
+        own.call(name, None, context.call_level(), context.call_position())
     });
     function("tools").set_into_module(&mut module, |context: NativeCallContext, words: &str| {
         look_up(&context, |tools| tools.find(Some(words)))
@@ -42,30 +65,30 @@ pub(super) fn register(engine: &mut Engine) -> NamedTools {
         look_up(&context, |tools| tools.describe(&name))
     });
     engine.register_global_module(module.into());
-    let named = NamedTools::default();
-    let known = Arc::clone(&named);
+    let own = calls.clone();
     #[allow(deprecated, reason = "rhai marks its hooks as unstable, but does not remove them")]
     engine.on_missing_function(move |name, arguments, is_method, context| {
         // The hook also hears of functions that exist and failed, which must not be called twice.
-        if known.get().is_some_and(|known| known.contains(name)) {
+        if own.0.named.get().is_some_and(|named| named.contains(name)) {
             return Ok(None);
         }
-        call_by_name(name, arguments, is_method, &context)
+        own.call_by_name(name, arguments, is_method, &context)
     });
-    named
+    calls
 }
 
 /// Adds the tools that a script names, so that their errors have a place in it.
-pub(super) fn register_named(engine: &mut Engine, script: &Script, tools: &dyn ToolAccess, named: &NamedTools) {
+pub(super) fn register_named(engine: &mut Engine, script: &Script, tools: &dyn ToolAccess, calls: &ToolCalls) {
     let mut module = Module::new();
     let names: BTreeSet<String> = called_names(script).into_iter().filter(|name| tools.has(name)).collect();
     for name in &names {
         let known = known_arities(name);
         let function = || FuncRegistration::new(name.as_str()).with_purity(true).with_volatility(true);
         let run = |name: String| {
+            let calls = calls.clone();
             move |context: &NativeCallContext<'_>, arguments: Option<Map>| {
                 let arguments = arguments.map(Dynamic::from_map);
-                call(&name, arguments.as_ref(), context.call_level(), context.call_position())
+                calls.call(&name, arguments.as_ref(), context.call_level(), context.call_position())
             }
         };
         if !known.contains(&1) {
@@ -84,7 +107,7 @@ pub(super) fn register_named(engine: &mut Engine, script: &Script, tools: &dyn T
         });
     }
     engine.register_global_module(module.into());
-    let _once = named.set(names);
+    let _once = calls.0.named.set(names);
 }
 
 /// The names of the functions and methods that a script calls.
@@ -102,50 +125,12 @@ fn called_names(script: &Script) -> BTreeSet<String> {
     names
 }
 
-/// Calls the tool of a name that no function has. `None` leaves the error to rhai.
-fn call_by_name(
-    name: &str,
-    arguments: &mut [&mut Dynamic],
-    is_method: bool,
-    context: &EvalContext<'_, '_, '_, '_, '_, '_>,
-) -> RhaiResult<Option<Dynamic>> {
-    // The hook also hears of functions that exist and failed.
-    if known_arities(name).contains(&arguments.len()) {
-        return Ok(None);
-    }
-    let is_tool = current().is_ok_and(|execution| execution.host.tools().is_some_and(|tools| tools.has(name)));
-    if !is_tool {
-        return Ok(None);
-    }
-    let is_namespace = is_method && arguments.first().is_some_and(|first| first.is::<ToolNamespace>());
-    let own = &arguments[usize::from(is_namespace)..];
-    let level = context.call_level();
-    match own {
-        [] => call(name, None, level, Position::NONE).map(Some),
-        [one] if one.is_map() && (is_namespace || !is_method) => call(name, Some(one), level, Position::NONE).map(Some),
-        _ => Err(raise_at(wrong_form(name, own.len()), None, Position::NONE)),
-    }
-}
-
 /// The error of a tool that is called with anything but one map.
 fn wrong_form(name: &str, arguments: usize) -> Box<Diagnostic> {
     let message = format!("`{name}` is a tool and takes one map, not {arguments} arguments of other kinds");
     let signature = current().ok().and_then(|execution| execution.host.tools()?.signature(name));
     let form = signature.unwrap_or_else(|| format!("{name}(#{{ … }})"));
     Diagnostic::new(Code::SCRIPT, message).help(format!("call it as `{form}`"))
-}
-
-fn call(name: &str, arguments: Option<&Dynamic>, level: usize, position: Position) -> RhaiResult {
-    let run = || {
-        guard::check_stopped()?;
-        let execution = current()?;
-        let tools = tools_of(&*execution.host)?;
-        let arguments = arguments.map_or_else(|| Ok(Value::Map(value::Map::default())), |map| to_value(map, None))?;
-        let value = tools.call(name, arguments)?;
-        guard::check()?;
-        Ok(from_value(value))
-    };
-    at_call_level(level, run).map_err(|error| raise_at(error, Some(AD_HOC_PATH), position))
 }
 
 fn look_up(context: &NativeCallContext<'_>, look: impl FnOnce(&dyn ToolAccess) -> Result<Value>) -> RhaiResult {
@@ -160,5 +145,52 @@ fn tools_of(host: &dyn Host) -> Result<&dyn ToolAccess> {
 impl std::fmt::Debug for ToolNamespace {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("the tools")
+    }
+}
+
+impl ToolCalls {
+    /// Calls the tool of a name that no function has. `None` leaves the error to rhai.
+    fn call_by_name(
+        &self,
+        name: &str,
+        arguments: &mut [&mut Dynamic],
+        is_method: bool,
+        context: &EvalContext<'_, '_, '_, '_, '_, '_>,
+    ) -> RhaiResult<Option<Dynamic>> {
+        // The hook also hears of functions that exist and failed.
+        if known_arities(name).contains(&arguments.len()) {
+            return Ok(None);
+        }
+        let is_tool = current().is_ok_and(|execution| execution.host.tools().is_some_and(|tools| tools.has(name)));
+        if !is_tool {
+            return Ok(None);
+        }
+        let is_namespace = is_method && arguments.first().is_some_and(|first| first.is::<ToolNamespace>());
+        let own = &arguments[usize::from(is_namespace)..];
+        let level = context.call_level();
+        match own {
+            [] => self.call(name, None, level, Position::NONE).map(Some),
+            [one] if one.is_map() && (is_namespace || !is_method) => {
+                self.call(name, Some(one), level, Position::NONE).map(Some)
+            }
+            _ => Err(raise_at(wrong_form(name, own.len()), None, Position::NONE)),
+        }
+    }
+
+    fn call(&self, name: &str, arguments: Option<&Dynamic>, level: usize, position: Position) -> RhaiResult {
+        let run = || {
+            guard::check_stopped()?;
+            let execution = current()?;
+            let tools = tools_of(&*execution.host)?;
+            let arguments =
+                arguments.map_or_else(|| Ok(Value::Map(value::Map::default())), |map| to_value(map, None))?;
+            let value = tools.call(name, arguments)?;
+            if let Some(reads) = self.0.reads.get() {
+                reads.observe(&value);
+            }
+            guard::check()?;
+            Ok(from_value(value))
+        };
+        at_call_level(level, run).map_err(|error| raise_at(error, Some(AD_HOC_PATH), position))
     }
 }

@@ -1,0 +1,133 @@
+//! The properties that a script reads and that no value which it gets has: most of them are misspelt, and read as `()`.
+
+use super::super::compiled::Script;
+use crate::diagnostic::did_you_mean;
+use crate::value::Value;
+use rhai::{ASTNode, Expr, Stmt};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The maximum number of properties that are reported.
+const MAX_NOTES: usize = 10;
+
+/// The maximum number of keys that are remembered, for the nearest one.
+const MAX_KEYS: usize = 1_000;
+
+/// The maximum length of a text that may be the key of a map that the script makes, as `group_by` does.
+const MAX_KEY_BYTES: usize = 64;
+
+/// Properties of errors and of texts.
+const OWN_PROPERTIES: &[&str] =
+    &["at", "code", "data", "help", "is_empty", "kind", "len", "message", "path", "text", "tool"];
+
+/// The properties that a script reads and that no value had so far.
+pub(super) struct PropertyReads(Mutex<Unknown>);
+
+#[derive(Default)]
+struct Unknown {
+    /// Each with its line.
+    unknown: BTreeMap<String, usize>,
+    /// The keys of the values.
+    keys: BTreeSet<String>,
+}
+
+impl PropertyReads {
+    /// The properties that a script reads, does not make itself, and does not handle as absent.
+    pub(super) fn of(script: &Script) -> Self {
+        let text = &script.source.text;
+        let mut reads: BTreeMap<String, usize> = BTreeMap::new();
+        let mut made: BTreeSet<String> = OWN_PROPERTIES.iter().map(|name| (*name).to_owned()).collect();
+        let mut parses = false;
+        script.ast.walk(&mut |path: &[ASTNode<'_>]| {
+            match path.last() {
+                Some(ASTNode::Expr(Expr::Property(property, position))) => {
+                    reads.entry(property.2.to_string()).or_insert_with(|| position.line().unwrap_or(1));
+                }
+                Some(ASTNode::Expr(Expr::Map(map, _))) => {
+                    made.extend(map.0.iter().map(|(name, _)| name.name.to_string()));
+                }
+                Some(ASTNode::Expr(Expr::StringConstant(text, _))) => drop(made.insert(text.to_string())),
+                Some(ASTNode::Expr(Expr::FnCall(call, _) | Expr::MethodCall(call, _))) => {
+                    // What is read from a text is known to nobody before.
+                    parses |= call.name.starts_with("parse_") || call.name.starts_with("captures");
+                }
+                Some(ASTNode::Stmt(Stmt::Assignment(assignment))) => assigned(&assignment.1.lhs, &mut made),
+                _ => {}
+            }
+            true
+        });
+        reads.retain(|name, _| !parses && !made.contains(name) && !is_handled(text, name));
+        Self(Mutex::new(Unknown { unknown: reads, keys: BTreeSet::new() }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, Unknown> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets the properties that a value has.
+    pub(super) fn observe(&self, value: &Value) {
+        let mut state = self.state();
+        if !state.unknown.is_empty() {
+            state.observe(value);
+        }
+    }
+
+    /// A line for each property that no value had.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let state = self.state();
+        if state.keys.is_empty() {
+            return Vec::new();
+        }
+        let note = |(name, line): (&String, &usize)| {
+            let nearest = did_you_mean(name, state.keys.iter().map(String::as_str));
+            let nearest = nearest.filter(|help| help.starts_with("did you mean"));
+            let nearest = nearest.map_or_else(String::new, |help| format!("; {help}"));
+            format!("line {line} reads `{name}`, which no map here has, so it is `()`{nearest}")
+        };
+        state.unknown.iter().take(MAX_NOTES).map(note).collect()
+    }
+}
+
+impl Unknown {
+    fn observe(&mut self, value: &Value) {
+        match value {
+            Value::Map(map) => {
+                for (key, value) in map {
+                    self.unknown.remove(&**key);
+                    if self.keys.len() < MAX_KEYS && !self.keys.contains(&**key) {
+                        self.keys.insert(key.to_string());
+                    }
+                    self.observe(value);
+                }
+            }
+            Value::List(items) => items.iter().for_each(|item| self.observe(item)),
+            // Maps that a script makes have such texts as keys.
+            Value::Text(text) if text.len() <= MAX_KEY_BYTES => drop(self.unknown.remove(&**text)),
+            _ => {}
+        }
+    }
+}
+
+/// Adds the properties of an assigned place.
+fn assigned(place: &Expr, made: &mut BTreeSet<String>) {
+    match place {
+        Expr::Dot(pair, ..) | Expr::Index(pair, ..) => {
+            assigned(&pair.lhs, made);
+            assigned(&pair.rhs, made);
+        }
+        Expr::Property(property, _) => drop(made.insert(property.2.to_string())),
+        _ => {}
+    }
+}
+
+/// Whether a script handles the absence of a property: `a.name ?? b`, `a?.name`, `a.name == ()`.
+fn is_handled(script: &str, name: &str) -> bool {
+    let read = format!(".{name}");
+    script.match_indices(&read).any(|(at, read)| {
+        let (before, after) = (&script[..at], &script[at + read.len()..]);
+        let is_longer = after.starts_with(|next: char| next.is_alphanumeric() || next == '_');
+        let after = after.trim_start();
+        let handles = ["??", "== ()", "!= ()", "==()", "!=()"].iter().any(|handled| after.starts_with(handled));
+        !is_longer && (before.ends_with('?') || handles)
+    })
+}
