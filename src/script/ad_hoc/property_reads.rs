@@ -48,7 +48,7 @@ impl PropertyReads {
                 }
                 Some(ASTNode::Expr(Expr::StringConstant(text, _))) => drop(made.insert(text.to_string())),
                 Some(ASTNode::Expr(Expr::FnCall(call, _) | Expr::MethodCall(call, _))) => {
-                    // What is read from a text is known to nobody before.
+                    // What is parsed from a text has keys that are not known before.
                     parses |= call.name.starts_with("parse_") || call.name.starts_with("captures");
                 }
                 Some(ASTNode::Stmt(Stmt::Assignment(assignment))) => assigned(&assignment.1.lhs, &mut made),
