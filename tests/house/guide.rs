@@ -12,7 +12,7 @@ use toolsd::primitive_api::Family;
 use toolsd::primitives;
 
 /// The pages that build on each other, in one folder.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "1-first-tool.md",
     "2-resources-and-prompts.md",
     "3-graph.md",
@@ -23,6 +23,7 @@ const PAGES: [&str; 10] = [
     "9-talking-to-the-client.md",
     "10-editors.md",
     "11-a-catalogue-for-fifty.md",
+    "12-one-script-many-calls.md",
 ];
 
 /// The page that quotes a pack.
