@@ -13,7 +13,7 @@ const WORDS: &str = r"\.rhai|tools\.d/|\[\[?(pack|tool|prompt|resource)|toolsd d
 
 /// More errors of toolsd: the body of a function, and a part of the message.
 const MORE: &[(&str, &str)] = &[
-    ("let a = (); a.trim()", "the code of `"),
+    ("let a = (); a.trim()", "try other arguments, or report it to the pack's author"),
     ("no_such_function(1)", "is unavailable: there is no function"),
     ("let a = #{}; a.b.c", "the code of `"),
     ("read_text(\"/etc/passwd\")", "may not read"),

@@ -9,6 +9,7 @@
 
 #[path = "../support/mod.rs"]
 mod support;
+mod by_script;
 mod discovery;
 mod duvet;
 mod edit_corpus;
