@@ -27,6 +27,7 @@ mod wire_json;
 mod tasks;
 mod tool_call;
 
+pub use host_tools::listed_tools;
 pub use http::{AccessPolicy, ConnectionLimits, HttpOptions, HttpSettings, ReloadHttpSettings};
 pub use list_items::list_entry;
 pub use settings::{Bounds, Secret, ServerSettings};

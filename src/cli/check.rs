@@ -6,10 +6,8 @@ use super::terminal::TextStyle;
 use crate::call;
 use crate::check;
 use crate::diagnostic::{Diagnostic, render};
-use crate::mcp::list_entry;
-use crate::registry::{
-    PackChoice, Registry, ServedTool, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs,
-};
+use crate::mcp::listed_tools;
+use crate::registry::{PackChoice, Registry, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs};
 use crate::surface::ToolSize;
 use crate::template;
 use clap::Args;
@@ -43,7 +41,7 @@ impl CheckCommand {
         }));
         let registry = context.service()?.registry();
         diagnostics.extend(call::name_clashes(&registry));
-        diagnostics.extend(exceeds_server_budget(&registry));
+        diagnostics.extend(exceeds_list_budgets(&registry));
         diagnostics.sort_by_cached_key(|diagnostic| {
             let place = diagnostic.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
             (place.is_none(), place)
@@ -54,17 +52,21 @@ impl CheckCommand {
     }
 }
 
-/// Returns an error if the lists of tools of all packs that serve exceed `budget` of `[server]`.
-fn exceeds_server_budget(registry: &Registry) -> Option<Diagnostic> {
-    let server = &registry.settings.workspace.server;
-    let budget = server.budget.as_ref()?;
-    let bytes = |tool: &ServedTool| list_entry(tool, server.has_lean_lists()).to_string().len();
-    let all = registry.tools.iter().map(|tool| bytes(tool)).sum();
-    let what = "the list of tools of all packs";
-    let excess = check::describe_excess(what, all, "`budget` of `[server]`", budget.value)?;
-    let sizes: Vec<_> = registry.tools.iter().map(|tool| (tool.name.as_str(), ToolSize::of_served(tool))).collect();
-    let help = check::advise_on_list(&sizes);
-    Some(*Diagnostic::new(check::OVER_BUDGET, excess).at(budget.at.clone()).help(help))
+/// Returns an error for each budget of `toolsd.toml` that the list of tools exceeds, as clients get it.
+fn exceeds_list_budgets(registry: &Registry) -> Vec<Diagnostic> {
+    let workspace = &registry.settings.workspace;
+    let discover = workspace.discover.as_ref().and_then(|discover| discover.budget.as_ref());
+    let budgets =
+        [(workspace.server.budget.as_ref(), "`budget` of `[server]`"), (discover, "`budget` of `[discover]`")];
+    let exceeded = budgets.into_iter().filter_map(|(budget, name)| {
+        let budget = budget?;
+        let all = listed_tools(registry).iter().map(|(_, bytes)| bytes).sum();
+        let excess = check::describe_excess("the list of tools that clients get", all, name, budget.value)?;
+        let sizes: Vec<_> = registry.tools.iter().map(|tool| (tool.name.as_str(), ToolSize::of_served(tool))).collect();
+        let help = check::advise_on_list(&sizes);
+        Some(*Diagnostic::new(check::OVER_BUDGET, excess).at(budget.at.clone()).help(help))
+    });
+    exceeded.collect()
 }
 
 /// Whether a withheld file belongs to all packs.

@@ -9,7 +9,7 @@ use crate::call::Service;
 use crate::case::ResultSize;
 use crate::definition::Validation;
 use crate::diagnostic::Result;
-use crate::mcp::list_entry;
+use crate::mcp::{list_entry, listed_tools};
 use crate::registry::{PackChoice, PackFiles, Registry, ServedTool, merge_definitions, unknown_pack};
 use crate::surface::{ToolSize, approximate_tokens};
 use crate::value::Json;
@@ -92,6 +92,9 @@ impl CostCommand {
                 };
                 let (head, rows) = report.table(columns);
                 context.terminal.table(&head.iter().map(String::as_str).collect::<Vec<_>>(), rows);
+                if let Some(line) = describe_own_list(&registry) {
+                    context.terminal.note(&line);
+                }
                 context.terminal.note("≈ tokens: bytes ÷ 4; `model` is name, description and input schema; `[server] lists = \"lean\"` sends `lean`");
             }
         }
@@ -196,4 +199,16 @@ impl Cost {
         }
         row
     }
+}
+
+/// What clients get in place of all tools, or with them, if toolsd lists tools of its own.
+fn describe_own_list(registry: &Registry) -> Option<String> {
+    if registry.settings.workspace.host_tools().is_empty() {
+        return None;
+    }
+    let listed = listed_tools(registry);
+    let tokens = approximate_tokens(listed.iter().map(|(_, bytes)| bytes).sum());
+    let last: Vec<String> = listed.iter().rev().take(6).map(|(name, _)| format!("`{name}`")).collect();
+    let more = if listed.len() > last.len() { " and others" } else { "" };
+    Some(format!("clients get a list of ≈ {tokens} tokens: {}{more}", last.join(", ")))
 }

@@ -2,6 +2,7 @@
 
 use super::fields::Fields;
 use super::grammar::{Grammar, ValueShape, optional};
+use super::located::Located;
 use crate::diagnostic::Diagnostic;
 
 /// The tool that finds tools.
@@ -17,7 +18,7 @@ pub struct DiscoverDefinition {
     /// How many tools a search returns.
     pub limit: Option<u64>,
     /// The maximum size of the list, in tokens.
-    pub budget: Option<u64>,
+    pub budget: Option<Located<u64>>,
 }
 
 /// `[discover]`.
@@ -31,12 +32,20 @@ pub(super) static DISCOVER: Grammar = Grammar {
             "The public names of tools that are listed nevertheless, with `*` for any text; those with `pinned = true` are, too.",
         ),
         optional("limit", ValueShape::IntegerWithin(1, 50), "How many tools a search returns (default: 5)."),
-        optional("budget", ValueShape::Integer(1), "The size that the list may have, in tokens (bytes ÷ 4)."),
+        optional(
+            "budget",
+            ValueShape::Integer(1),
+            "The size that the list may have, in tokens (bytes ÷ 4): more is an error of `toolsd check`.",
+        ),
     ],
 };
 
 /// `[discover]`, if it is there.
 pub(super) fn read_discover(file: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<DiscoverDefinition> {
     let table = file.table("discover", diagnostics)?;
-    Some(DiscoverDefinition { pin: table.texts("pin"), limit: table.integer("limit"), budget: table.integer("budget") })
+    Some(DiscoverDefinition {
+        pin: table.texts("pin"),
+        limit: table.integer("limit"),
+        budget: table.located_integer("budget"),
+    })
 }

@@ -1,5 +1,6 @@
 //! The tools of the host itself: those that run scripts, and those that find and call tools which the list lacks.
 
+use super::list_items::list_entry;
 use crate::call::{CodeMode, Request, ScriptRequest, matches_name};
 use crate::definition::{CALL_TOOL, DiscoverDefinition, FIND_TOOLS, RUN_SCRIPT, RUN_WRITING_SCRIPT};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -25,6 +26,20 @@ pub(crate) struct HostTools {
     /// What `run_writing_script` may do.
     writing: Option<CodeMode>,
     discover: Option<DiscoverDefinition>,
+}
+
+/// The names of the tools that clients get in their list, each with its size in bytes: those of packs as far as they
+/// are listed, and those of the host.
+pub fn listed_tools(registry: &Registry) -> Vec<(String, usize)> {
+    let host = HostTools::new(registry);
+    let is_lean = registry.settings.workspace.server.has_lean_lists();
+    let of_packs = registry.tools.iter().filter(|tool| host.lists(tool));
+    let of_packs = of_packs.map(|tool| (tool.name.clone(), list_entry(tool, is_lean).to_string().len()));
+    let own = host.items(registry).into_iter().map(|tool| {
+        let bytes = serde_json::to_string(&tool).map_or(0, |text| text.len());
+        (tool.name.to_string(), bytes)
+    });
+    of_packs.chain(own).collect()
 }
 
 /// What a call of a tool of the host stands for.

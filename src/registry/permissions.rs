@@ -100,7 +100,7 @@ fn describe_discover(discover: &DiscoverDefinition) -> Vec<String> {
     let DiscoverDefinition { pin, limit, budget } = discover;
     let mut lines = vec![format!("limit = {}", limit.map_or_else(|| "default".to_owned(), |limit| limit.to_string()))];
     lines.extend(pin.iter().map(|pin| format!("pin {pin}")));
-    lines.extend(budget.iter().map(|budget| format!("budget = {budget}")));
+    lines.extend(budget.iter().map(|budget| format!("budget = {}", budget.value)));
     lines
 }
 

@@ -233,3 +233,16 @@ fn nothing_is_listed_that_was_not_switched_on() {
     let listed = server.request("tools/list", json!({}))["result"]["tools"].to_string();
     assert!(listed.contains("run_writing_script") && listed.contains("find_tools"), "{listed}");
 }
+
+#[test]
+fn the_list_that_clients_get_has_a_budget() {
+    let home = Home::with(&[("toolsd.toml", "[discover]\nbudget = 50\n")]);
+    home.trust();
+    let dir = folder().join("pack");
+    let dir = dir.to_str().unwrap();
+    let run = |command: &'static str| home.run(&["--dir", dir, "--pack", "tea", command]);
+    let checked = run("check").ended(1).out;
+    assert!(checked.contains("more than `budget` of `[discover]` allows (50)"), "{checked}");
+    let cost = run("cost").ended(0).err;
+    assert!(cost.contains("clients get a list of ≈ ") && cost.contains("`find_tools`"), "{cost}");
+}
