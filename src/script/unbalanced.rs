@@ -16,14 +16,21 @@ pub(super) fn describe_unbalanced(text: &str, at: usize, kind: &ParseErrorType) 
         ParseErrorType::MissingToken(token, _) if token == ";" => {
             let rest = text[at..].trim_start();
             let is_next = rest.starts_with("fn ") || rest.starts_with("private ") || rest.starts_with("///");
+            let is_open = blocks.likely_open.is_some() || before.matches('{').count() > before.matches('}').count();
             // A last expression needs no `;`, so it is the block around it that does not end.
-            if is_next || rest.is_empty() || text.len() - at <= 1 {
+            if is_open && (is_next || rest.is_empty() || text.len() - at <= 1) {
                 return Some(blocks.describe_open());
             }
             if rest.starts_with(':') {
                 return Some(MAP.to_owned());
             }
-            let line = before.trim_end().lines().count();
+            let mut before_comments = before.trim_end();
+            while let Some((code, _)) =
+                before_comments.rsplit_once('\n').filter(|(_, last)| last.trim_start().starts_with("//"))
+            {
+                before_comments = code.trim_end();
+            }
+            let line = before_comments.lines().count();
             let is_same = !before[before.trim_end().len()..].contains('\n');
             Some(if is_same {
                 "end the statement before it with `;`, or is an operator or a `,` missing here?".to_owned()

@@ -1,5 +1,5 @@
 //! Scripts of callers: each entry of `tests/code_mode/*.toml` is run by a client. Its keys: `script`, `input`, `dry_run`,
-//! `allow` (`reads` or `writes`), and what comes back: `gives` (the value), `fails` (parts of the answer), or `any`;
+//! `allow` (`reads` or `writes`), and what comes back: `gives` (the value) or `gives_null`, `fails` (parts of the answer), or `any`;
 //! `notes` (parts of the notices), `silent` (no notices), `calls` (the tools that were called), `writes` (the files that are there afterwards),
 //! `max_kb` (of the answer), `within_ms`.
 
@@ -61,6 +61,9 @@ fn difference(server: &mut Server, home: &Home, entry: &Json) -> Option<String> 
         && (failed || value != *expected)
     {
         return Some(format!("gives {value}, not {expected}: {text}"));
+    }
+    if entry["gives_null"] == true && (failed || !value.is_null() && value != "null") {
+        return Some(format!("gives {value}, not null: {text}"));
     }
     if entry.get("fails").is_some() && !failed {
         return Some(format!("does not fail, gives {value}"));
@@ -137,6 +140,11 @@ fn scripts_call_tools() {
 #[test]
 fn hostile_scripts_are_contained() {
     run("hostile.toml", &format!("{WRITING}limits = {{ steps = 1_000_000, memory_mb = 64, time_ms = 20_000 }}\n"));
+}
+
+#[test]
+fn idioms_of_other_languages_work_or_say_what_works() {
+    run("idioms.toml");
 }
 
 fn meta(capabilities: &Json) -> Json {

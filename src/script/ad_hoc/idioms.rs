@@ -1,277 +1,234 @@
 //! What to write in place of idioms of other languages, for the errors of scripts that come with a call. A model obeys
 //! the text of an error and nothing else, so each error names the form that works.
 
+mod lines;
+mod words;
+
 use super::super::compiled::Script;
 use super::super::engine::is_for_callers;
 use super::super::errors::describe_parse_error;
 use super::super::unbalanced::describe_unbalanced;
+use super::spelling::parts::{Part, parts};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean, foreign_word, translate_keyword};
 use crate::primitive_api::{Host, ToolAccess};
 use crate::primitives;
 use crate::source::Source;
+use crate::value::Json;
+use lines::{Spot, idiom, strip_texts};
 use rhai::{ParseError, ParseErrorType};
 use std::sync::Arc;
-
-/// An idiom of another language, and what a script writes.
-struct Idiom {
-    /// Whether a line uses it, from the place of the error on (the second text), or anywhere in it (the first).
-    is_in: fn(&str, &str) -> bool,
-    says: &'static str,
-}
-
-const CLOSURE: &str = "a closure is written `|r| r.id`, one of two parameters `|a, b| …`";
-const LOOP: &str = "write `for r in rows { … }`, or `for i in 0..10 { … }`";
-const NAMED: &str = "a tool takes one map: `f(#{ query: … })`";
-
-/// The idioms, the most specific first.
-const IDIOMS: &[Idiom] = &[
-    Idiom { is_in: |line, _| has_arrow(line), says: CLOSURE },
-    Idiom { is_in: |line, _| has_word(line, "lambda"), says: CLOSURE },
-    Idiom {
-        is_in: |line, _| has_word(line, "await") || has_word(line, "async"),
-        says: "calls wait by themselves: leave `await` and `async` out; `parallel(list, |x| …)` calls at the same time",
-    },
-    Idiom {
-        is_in: |line, _| line.trim_start().starts_with("for (") || line.trim_start().starts_with("for("),
-        says: LOOP,
-    },
-    Idiom {
-        is_in: |line, _| has_comprehension(line),
-        says: "write `rows.filter(|r| …).map(|r| …)` in place of a comprehension",
-    },
-    Idiom { is_in: |line, _| line.contains("++") || line.contains("--"), says: "write `i += 1` or `i -= 1`" },
-    Idiom {
-        is_in: |line, _| line.contains("..."),
-        says: "there is no spread: `a + b` joins arrays, and `merge(a, b)` joins maps",
-    },
-    Idiom { is_in: |line, _| has_ternary(line), says: "write `if a { b } else { c }`: it has a value" },
-    Idiom { is_in: |line, _| has_word(line, "and") || has_word(line, "or"), says: "write `&&` and `||`" },
-    Idiom { is_in: |line, _| has_word(line, "not"), says: "write `!`" },
-    Idiom {
-        is_in: |line, _| line.contains("f\"") || line.contains("f'"),
-        says: "write `` `…${x}…` `` for a text with values",
-    },
-    Idiom {
-        is_in: |line, _| line.trim_start().starts_with('#') && !line.trim_start().starts_with("#{"),
-        says: "a comment begins with `//`",
-    },
-    Idiom { is_in: |line, _| line.contains(" # "), says: "a comment begins with `//`" },
-    Idiom {
-        is_in: |line, _| line.trim_end().ends_with(':'),
-        says: "blocks are in braces: `if a { … }`, `for r in rows { … }`",
-    },
-    Idiom { is_in: |line, _| has_word(line, "elif"), says: "write `else if`" },
-    Idiom {
-        is_in: |line, _| has_word(line, "def") || has_word(line, "function"),
-        says: "write `fn name(a) { … }`, or a closure `|a| …`",
-    },
-    Idiom {
-        is_in: |line, _| line.contains("const {") || line.contains("let {") || line.contains("let ["),
-        says: "take values out one by one: `let id = r.id;`",
-    },
-    Idiom { is_in: |line, _| has_named_argument(line), says: NAMED },
-    Idiom {
-        is_in: |line, rest| line.contains("= {") && !rest.is_empty() && !line.contains("= {}"),
-        says: "after `=` a `{` begins a map: write a block of statements as a function or a closure",
-    },
-];
+use words::{object, verb};
 
 /// The error of a script that cannot be read, with what to write instead.
 pub(super) fn describe_syntax_error(source: &Arc<Source>, error: &ParseError, host: &dyn Host) -> Box<Diagnostic> {
     let start = source.offset(error.1.line().unwrap_or(usize::MAX), error.1.position().unwrap_or(1));
-    let mut diagnostic = describe_parse_error(&error.0);
-    if let Some(help) = describe_unbalanced(&source.text, start, &error.0) {
+    let place = source.place(start..start + 1);
+    let kind = &*error.0;
+    let mut diagnostic = describe_parse_error(kind);
+    if let Some(help) = describe_other_format(&source.text, host) {
+        return diagnostic.help(help).at(place);
+    }
+    if let Some(help) = describe_unbalanced(&source.text, start, kind) {
         diagnostic = diagnostic.help(help);
     }
     let line_start = source.text[..start].rfind('\n').map_or(0, |at| at + 1);
     let line_end = source.text[start..].find('\n').map_or(source.text.len(), |at| start + at);
-    let (line, rest) = (&source.text[line_start..line_end], &source.text[start..line_end]);
-    // What rhai misses at the beginning of a line is missing at the end of the line before.
-    let is_unfinished = matches!(&*error.0, ParseErrorType::MissingToken(token, _) if token == ";");
-    let before = source.text[..line_start].trim_end().lines().next_back().unwrap_or_default();
-    let code = strip_texts(line);
-    let found = IDIOMS.iter().find(|idiom| (idiom.is_in)(&code, rest));
-    let found = found.or_else(|| {
-        let code = strip_texts(before);
-        IDIOMS.iter().filter(|_| is_unfinished).find(|idiom| (idiom.is_in)(&code, ""))
-    });
-    if let Some(idiom) = found {
-        diagnostic = diagnostic.help(idiom.says);
+    let line = strip_texts(&source.text[line_start..line_end]);
+    let (before, rest) = (&source.text[line_start..start], &source.text[start..line_end]);
+    let spot = Spot { line: &line, before, rest, kind };
+    if let Some(help) = describe_name(&spot, host) {
+        return diagnostic.help(help).at(place);
     }
-    if let ParseErrorType::ModuleUndefined(module) = &*error.0 {
-        let is_pack = host
-            .tools()
-            .is_some_and(|tools| tools.packs().contains(&module.replace('_', "-")) || tools.packs().contains(module));
-        let message = format!("there is no module `{module}`");
-        diagnostic = Diagnostic::new(Code("script-syntax"), message);
-        diagnostic = diagnostic.help(if is_pack {
-            "call a tool by its own name: `name(#{ … })`"
-        } else {
-            "call functions by their own names, without `::`"
-        });
+    if let Some(help) = describe_definition(&spot, &source.text).or_else(|| idiom(&spot).map(str::to_owned)) {
+        return diagnostic.help(help).at(place);
     }
-    if let ParseErrorType::VariableUndefined(name) = &*error.0
+    if let ParseErrorType::ModuleUndefined(module) = kind {
+        return describe_module(module, host).at(place);
+    }
+    if let ParseErrorType::VariableUndefined(_) = kind
         && diagnostic.help.as_ref().is_none_or(|help| help.starts_with("declare it"))
     {
-        diagnostic = match host.tools().filter(|tools| tools.has(name)).and_then(|tools| tools.signature(name)) {
-            Some(signature) => diagnostic.help(format!("`{name}` is a tool: call it as `{signature}`")),
-            None => {
-                diagnostic.help("declare it with `let`; a `fn` sees only its parameters, a closure sees all variables")
-            }
-        };
+        diagnostic =
+            diagnostic.help("declare it with `let`; a `fn` sees only its parameters, a closure sees all variables");
     }
-    diagnostic.at(source.place(start..start + 1))
+    // What rhai misses at the beginning of a line is missing at the end of the line before.
+    if matches!(kind, ParseErrorType::MissingToken(token, _) if token == ";") && before.trim().is_empty() {
+        let end = end_of_code(&source.text[..start]);
+        let previous = strip_texts(source.text[..end].lines().next_back().unwrap_or_default());
+        if let Some(says) = idiom(&Spot { line: &previous, before: "", rest: "", kind }) {
+            return diagnostic.help(says).at(place);
+        }
+        if end > 0 && diagnostic.help.as_ref().is_some_and(|help| help.starts_with("write `;`")) {
+            return diagnostic.at(source.place(end - 1..end));
+        }
+    }
+    diagnostic.at(place)
+}
+
+/// The end of the last code of a text: neither space nor a comment.
+fn end_of_code(text: &str) -> usize {
+    let mut code = parts(text)
+        .into_iter()
+        .filter(|(part, range)| *part != Part::Comment && !text[range.clone()].trim().is_empty());
+    code.next_back().map_or(0, |(_, range)| range.start + text[range].trim_end().len())
+}
+
+/// The help for what is not a script at all: a call as JSON, or words around a fence.
+fn describe_other_format(text: &str, host: &dyn Host) -> Option<String> {
+    if text.lines().any(|line| line.trim_start().starts_with("```")) {
+        return Some("send the script only, without a fence and words around it".to_owned());
+    }
+    if !text.trim_start().starts_with('{') {
+        return None;
+    }
+    let Ok(Json::Object(call)) = serde_json::from_str::<Json>(text) else { return None };
+    let named = ["tool", "name", "function"].iter().find_map(|key| call.get(*key)?.as_str());
+    let tool = named.filter(|name| host.tools().is_some_and(|tools| tools.has(name))).unwrap_or("name");
+    Some(format!("this is JSON: write a script, such as `{tool}(#{{ … }})`"))
+}
+
+/// The help for a name that does not exist, or that is reserved.
+fn describe_name(spot: &Spot<'_>, host: &dyn Host) -> Option<String> {
+    match spot.kind {
+        ParseErrorType::VariableUndefined(name) => {
+            let tools = host.tools().filter(|tools| tools.has(name));
+            if let Some(signature) = tools.and_then(|tools| tools.signature(name)) {
+                return Some(format!("`{name}` is a tool: call it as `{signature}`"));
+            }
+            if spot.line.contains("isinstance(") {
+                return verb("isinstance");
+            }
+            let rest = spot.rest.strip_prefix(name.as_str())?;
+            let is_object = rest.starts_with('.')
+                && (name.starts_with(char::is_uppercase)
+                    || matches!(name.as_str(), "console" | "math" | "json" | "re" | "asyncio"));
+            let is_operator =
+                matches!(name.as_str(), "typeof" | "delete" | "del" | "raise") && rest.starts_with([' ', '(']);
+            if !is_object && !is_operator {
+                return None;
+            }
+            object(name, spot.rest).or_else(|| verb(name))
+        }
+        ParseErrorType::Reserved(word) if matches!(word.as_str(), "import" | "use" | "export" | "public") => {
+            let module = spot.rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').nth(1);
+            let says = module.and_then(verb).map_or_else(String::new, |says| format!("; {says}"));
+            Some(format!("tools are functions already: leave `{word}` out{says}"))
+        }
+        _ => None,
+    }
+}
+
+/// The help for a map or a function that is written as in other languages.
+fn describe_definition(spot: &Spot<'_>, text: &str) -> Option<String> {
+    match spot.kind {
+        ParseErrorType::MissingToken(token, what) if token == ":" && spot.rest.starts_with([',', '}']) => {
+            let name =
+                what.split(['\'', '`']).nth(1).or_else(|| spot.before.trim_end().rsplit([' ', '{', ',']).next())?;
+            Some(format!("a map has keys and values: write `{name}: {name}`"))
+        }
+        ParseErrorType::WrongFnDefinition => {
+            let code = parts(text).into_iter().filter(|(part, _)| *part == Part::Code);
+            let code: String = code.map(|(_, range)| &text[range]).collect();
+            let is_closed = code.matches('{').count() == code.matches('}').count();
+            is_closed.then(|| {
+                "move the `fn` to the top of the script, or write a closure: `let f = |a| …; f.call(1)`".to_owned()
+            })
+        }
+        _ => None,
+    }
+}
+
+fn describe_module(module: &str, host: &dyn Host) -> Box<Diagnostic> {
+    let is_pack = host
+        .tools()
+        .is_some_and(|tools| tools.packs().iter().any(|pack| pack == module || *pack == module.replace('_', "-")));
+    Diagnostic::new(Code("script-syntax"), format!("there is no module `{module}`")).help(if is_pack {
+        "call a tool by its own name: `name(#{ … })`"
+    } else {
+        "call functions by their own names, without `::`"
+    })
 }
 
 /// An error while the script ran, with what to write instead.
 pub(super) fn explain_error(mut error: Box<Diagnostic>, script: &Script, host: &dyn Host) -> Box<Diagnostic> {
     error.trace.clear();
+    if error.code != Code::SCRIPT {
+        return error;
+    }
+    let missing = quoted_after(&error.message, "there is no function `").map(str::to_owned);
     let refused = error.message.strip_prefix('`').and_then(|rest| rest.split_once("` does not take"));
-    if let Some(name) = refused.map(|parts| parts.0.to_owned())
-        && primitives::find(&name).is_some_and(|primitive| !is_for_callers(primitive))
+    let refused = refused.map(|(name, _)| name.to_owned());
+    if let Some(name) = missing.as_ref().or(refused.as_ref())
+        && let Some(signature) = host.tools().filter(|tools| tools.has(name)).and_then(|tools| tools.signature(name))
+    {
+        error.message = format!("`{name}` is a tool, which takes one map");
+        return error.help(format!("call it as `{signature}`"));
+    }
+    let property = quoted_after(&error.message, "has no property `").map(str::to_owned);
+    let closure = missing
+        .as_ref()
+        .filter(|name| ["let", "const"].iter().any(|word| script.source.text.contains(&format!("{word} {name} = |"))));
+    if let Some(name) = closure {
+        let help = format!("`{name}` is a closure: `{name}.call(…)`");
+        return error.help(help);
+    }
+    if let Some(help) = missing.iter().chain(&refused).chain(&property).find_map(|name| verb(name)) {
+        return error.help(help);
+    }
+    if let Some(name) = &refused
+        && primitives::find(name).is_some_and(|primitive| !is_for_callers(primitive))
     {
         error.message = format!("a script of a caller has no `{name}`: it reaches tools, and nothing else");
         return error.help("`tools(\"words\")` finds the tool that does it");
     }
+    if error.help.is_none()
+        && let Some(help) = describe_value(&error)
+    {
+        return error.help(help);
+    }
     let is_generic =
         error.help.as_deref().is_none_or(|help| help.contains("toolsd docs") || help.starts_with("scripts say"));
-    if error.code != Code::SCRIPT || !is_generic {
-        return error;
-    }
-    if let Some(name) = quoted_after(&error.message, "there is no function `") {
-        let is_closure = script.source.text.contains(&format!("let {name} = |"));
-        let tools = host.tools();
-        let nearest = tools.and_then(|tools| nearest_tool(tools, name));
-        if let Some(signature) = tools.filter(|tools| tools.has(name)).and_then(|tools| tools.signature(name)) {
-            let message = format!("`{name}` is a tool, which takes one map");
-            error.message = message;
-            return error.help(format!("call it as `{signature}`"));
-        }
-        let help = if is_closure {
-            Some(format!("`{name}` is a closure: `{name}.call(…)`"))
-        } else if let Some(says) = verb(name) {
-            Some(format!("write {says}"))
-        } else {
-            nearest.or_else(|| foreign_word(name)).or_else(|| translate_keyword(name))
-        };
+    if is_generic && let Some(name) = missing {
+        let nearest = host.tools().and_then(|tools| nearest_tool(tools, &name));
+        let help = nearest.or_else(|| foreign_word(&name)).or_else(|| translate_keyword(&name));
         return error.help(help.unwrap_or_else(|| {
             "`tools(\"words\")` finds tools; arrays have map, filter, find, some, all, reduce, sort, group_by, take"
                 .to_owned()
         }));
     }
-    if let Some(name) = quoted_after(&error.message, "has no property `")
-        && let Some(says) = verb(name)
-    {
-        return error.help(format!("write {says}"));
-    }
     error
+}
+
+/// The help for an operator or a statement that does not take a value.
+fn describe_value(error: &Diagnostic) -> Option<&'static str> {
+    let line = error.at.as_ref().map_or("", |at| {
+        let text = &at.source.text;
+        let start = text[..at.span.start].rfind('\n').map_or(0, |found| found + 1);
+        text[start..].lines().next().unwrap_or_default()
+    });
+    let message = error.message.as_str();
+    if message.starts_with("expected integer, got range") {
+        Some("write `take(2)` for the first two items, `skip(1).take(2)` for others")
+    } else if message.starts_with("expected bool") && line.contains("||") {
+        Some("write `a ?? b` for a default: `||` takes only true and false")
+    } else if message.starts_with("`%` does not take string") {
+        Some("write `` `…${x}…` `` for a text with values")
+    } else if message.starts_with("`for` takes") {
+        Some("write `for key in map.keys() { … map[key] … }` for a map")
+    } else {
+        None
+    }
 }
 
 /// The nearest tool and how it is called.
 fn nearest_tool(tools: &dyn ToolAccess, name: &str) -> Option<String> {
     let names = tools.names();
-    let help = did_you_mean(name, names.iter().map(String::as_str))?;
+    // If none is near, the help lists all.
+    let help = did_you_mean(name, names.iter().map(String::as_str)).filter(|help| help.starts_with("did you mean"))?;
     let nearest = help.split('`').nth(1)?;
     tools.signature(nearest).map(|signature| format!("did you mean the tool `{signature}`?"))
 }
 
-/// Methods and properties of other languages.
-const VERBS: &[(&str, &str)] = &[
-    ("length", "`len()`"),
-    ("size", "`len()`"),
-    ("count", "`len()`"),
-    ("includes", "`contains(…)`"),
-    ("any", "`some(|x| …)`"),
-    ("every", "`all(|x| …)`"),
-    ("flat_map", "`map(|x| …).flatten()`"),
-    ("flatMap", "`map(|x| …).flatten()`"),
-    ("sort_by", "`sort(\"field\")`, `sort(\"-field\")`, or `sort(|x| key)`"),
-    ("sorted", "`sort(\"field\")`, `sort(\"-field\")`, or `sort(|x| key)`"),
-    ("forEach", "`for x in list { … }`"),
-    ("stringify", "`to_json()`"),
-    ("dumps", "`to_json()`"),
-    ("toLowerCase", "`to_lower()`"),
-    ("toUpperCase", "`to_upper()`"),
-    ("items", "`for key in map.keys() { … map[key] … }`"),
-    ("entries", "`for key in map.keys() { … map[key] … }`"),
-    ("append", "`push(x)`, or `list + [x]`"),
-    ("str", "`to_string()`"),
-    ("String", "`to_string()`"),
-    ("console", "`print(…)`, whose lines come back if there is no value"),
-    ("JSON", "`to_json()` and `parse_json(…)`"),
-    ("slice", "`skip(2).take(5)`"),
-    ("head", "`take(5)`"),
-    ("limit", "`take(5)`"),
-    ("startsWith", "`starts_with(…)`"),
-    ("endsWith", "`ends_with(…)`"),
-    ("Object", "`keys()` and `values()` of the map"),
-];
-
-fn verb(name: &str) -> Option<&'static str> {
-    VERBS.iter().find(|(word, _)| *word == name).map(|(_, says)| *says)
-}
-
 fn quoted_after<'a>(message: &'a str, start: &str) -> Option<&'a str> {
     message.split_once(start)?.1.split('`').next()
-}
-
-/// A line of code without what is in quotes, so that words of texts are not taken for code.
-fn strip_texts(line: &str) -> String {
-    let mut code = String::with_capacity(line.len());
-    let mut quote = None;
-    for letter in line.chars() {
-        match quote {
-            Some(open) if letter == open => {
-                quote = None;
-                code.push(letter);
-            }
-            Some(_) => {}
-            None => {
-                if matches!(letter, '"' | '`' | '\'') {
-                    quote = Some(letter);
-                }
-                code.push(letter);
-            }
-        }
-    }
-    code
-}
-
-fn has_word(line: &str, word: &str) -> bool {
-    line.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|part| part == word)
-}
-
-/// `x => …` or `(a, b) => …`; in a `switch`, a value comes before the arrow.
-fn has_arrow(line: &str) -> bool {
-    line.split("=>").next().filter(|before| before.len() < line.len()).is_some_and(|before| {
-        let before = before.trim_end();
-        let word = before.rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default();
-        let opens = before[..before.len() - word.len()].trim_end();
-        before.ends_with(')') || !word.is_empty() && word != "_" && opens.ends_with(['(', ',', '='])
-    })
-}
-
-fn has_comprehension(line: &str) -> bool {
-    line.split_once('[').is_some_and(|(_, rest)| rest.contains(" for ") && rest.contains(" in "))
-}
-
-/// `a ? b : c`, not `a ?? b` or `a?.b`.
-fn has_ternary(line: &str) -> bool {
-    let marks = line.match_indices('?').filter(|(at, _)| {
-        let (before, after) = (&line[..*at], &line[at + 1..]);
-        !before.ends_with('?') && !after.starts_with(['?', '.', '['])
-    });
-    marks.into_iter().any(|(at, _)| line[at..].contains(':'))
-}
-
-/// `f(query: …)` or `f(query = …)`.
-fn has_named_argument(line: &str) -> bool {
-    line.match_indices('(').any(|(at, _)| {
-        let rest = line[at + 1..].trim_start();
-        let word = rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(rest.len());
-        let after = rest[word..].trim_start();
-        word > 0
-            && (after.starts_with(':') && !after.starts_with("::")
-                || after.starts_with('=') && !after.starts_with("==") && !after.starts_with("=>"))
-    })
 }
