@@ -38,6 +38,21 @@ pub(super) fn lost_values(script: &Script) -> LostValues {
     lost
 }
 
+/// The names of the calls in statements whose results nothing receives. The last statement is the result of a script.
+pub(super) fn dropped_calls(statements: &[Stmt]) -> Vec<Position> {
+    let mut dropped = Vec::new();
+    if let Some((_, others)) = statements.split_last() {
+        drop_all(others, &mut dropped);
+    }
+    for statement in statements {
+        statement.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
+            path.last().into_iter().for_each(|node| drop_within(node, &mut dropped));
+            true
+        });
+    }
+    dropped
+}
+
 fn offset(source: &Source, position: Position) -> Option<usize> {
     Some(source.offset(position.line()?, position.position()?))
 }
@@ -56,14 +71,7 @@ impl BodyReader<'_> {
         find_catch_values(&self.source, ast.statements(), &mut |position| {
             self.lost.catch_values.extend(offset(&self.source, position).map(|at| at + self.start));
         });
-        let mut dropped = Vec::new();
-        for statement in ast.statements() {
-            statement.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
-                path.last().into_iter().for_each(|node| drop_within(node, &mut dropped));
-                true
-            });
-        }
-        let dropped = dropped.into_iter().filter_map(|position| offset(&self.source, position));
+        let dropped = dropped_calls(ast.statements()).into_iter().filter_map(|position| offset(&self.source, position));
         self.lost.calls.extend(dropped.map(|at| at + self.start));
     }
 }

@@ -2,7 +2,11 @@
 //! the text of an error and nothing else, so each error names the form that works.
 
 mod lines;
+mod unused;
 mod words;
+
+#[allow(unused_imports, reason = "the notes of an outcome are collected where scripts run")]
+pub(super) use unused::unused;
 
 use super::super::compiled::Script;
 use super::super::engine::is_for_callers;
