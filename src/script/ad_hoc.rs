@@ -49,8 +49,8 @@ impl AdHocScript {
     /// # Errors
     /// It is empty, too large, or not a script: all syntax errors, with what to write instead.
     pub fn compile(text: &str, input: Value, host: &dyn Host) -> Result<Self> {
-        let text = check_text(text)?;
-        let source = Source::new(AD_HOC_PATH, text);
+        let text = spelling::normalize(check_text(text)?);
+        let source = Source::new(AD_HOC_PATH, &*text);
         let mut engine = empty_engine_for_callers();
         spelling::accept_other_spellings(&mut engine);
         let calls = tool_functions::register(&mut engine);
@@ -124,6 +124,7 @@ impl AdHocScript {
     fn notes(&self, value: &Value) -> Vec<String> {
         let [script] = self.program.scripts.as_slice() else { return Vec::new() };
         let mut notes = self.reads.notes();
+        notes.extend(idioms::unused::unused(script));
         match script.ast.statements().last() {
             Some(Stmt::TryCatch(..)) => {
                 notes.push("`try` is a statement without a value: assign to a variable inside it".to_owned());

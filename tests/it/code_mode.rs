@@ -144,7 +144,7 @@ fn hostile_scripts_are_contained() {
 
 #[test]
 fn idioms_of_other_languages_work_or_say_what_works() {
-    run("idioms.toml");
+    run("idioms.toml", WRITING);
 }
 
 fn meta(capabilities: &Json) -> Json {

@@ -2,7 +2,7 @@
 //! the text of an error and nothing else, so each error names the form that works.
 
 mod lines;
-mod unused;
+pub(super) mod unused;
 mod words;
 
 #[allow(unused_imports, reason = "the notes of an outcome are collected where scripts run")]
