@@ -1,8 +1,8 @@
 //! `just bench`: the speed that toolsd promises, measured against opponents in the same run.
 //!
-//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--spec-kitty PATH] [--elspais PATH] [--scratch
-//! FOLDER] [--project-only] [PART…]`; the parts are those of the table below, all of them if none is named. Exit code 1
-//! = a wrong answer, or a target missed; `--small` takes few samples and judges no time.
+//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--spec-kitty PATH] [--elspais PATH] [--fastmcp
+//! PATH] [--scratch FOLDER] [--project-only] [PART…]`; the parts are those of the table below, all of them if none is
+//! named. Exit code 1 = a wrong answer, or a target missed; `--small` takes few samples and judges no time.
 
 mod client;
 mod contest;
@@ -14,6 +14,7 @@ mod statistics;
 mod web;
 mod targets {
     //! What is promised, one part a file.
+    pub mod code;
     pub mod echo;
     pub mod index;
     pub mod load;
@@ -51,6 +52,7 @@ const PARTS: &[Part] = &[
     ("spawn", targets::spawn::measure),
     ("workspace", targets::workspace::measure),
     ("workflow", targets::workflow::measure),
+    ("code", targets::code::measure),
 ];
 
 fn main() -> ExitCode {

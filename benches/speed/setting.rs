@@ -26,6 +26,8 @@ pub struct Setting {
     spec_kitty: Option<PathBuf>,
     /// The original of the requirements graph, if it is not with the others.
     elspais: Option<PathBuf>,
+    /// FastMCP with its code mode, if it is not with the others.
+    fastmcp: Option<PathBuf>,
     /// Where files may be made.
     scratch: PathBuf,
 }
@@ -43,6 +45,7 @@ impl Setting {
             duvet: None,
             spec_kitty: None,
             elspais: None,
+            fastmcp: None,
             scratch: target.join("scratch"),
         };
         let mut arguments = arguments;
@@ -60,6 +63,7 @@ impl Setting {
                 "--duvet" => setting.duvet = Some(path()?),
                 "--spec-kitty" => setting.spec_kitty = Some(path()?),
                 "--elspais" => setting.elspais = Some(path()?),
+                "--fastmcp" => setting.fastmcp = Some(path()?),
                 "--scratch" => setting.scratch = path()?,
                 option if option.starts_with('-') => return Err(format!("no option `{option}`").into()),
                 part => setting.parts.push(part.to_owned()),
@@ -112,18 +116,30 @@ impl Setting {
 
     /// toolsd serving the pack of the bench in an empty workspace.
     pub fn bench_pack(&self) -> Outcome<Server> {
-        self.pack("bench")
+        self.pack("bench", &[])
     }
 
     /// The same with the pack of natives.
     pub fn natives_pack(&self) -> Outcome<Server> {
-        self.pack("natives")
+        self.pack("natives", &[])
     }
 
-    fn pack(&self, name: &str) -> Outcome<Server> {
+    /// The same with the pack for scripts of clients, and with these options.
+    pub fn code_pack(&self, options: &[&str]) -> Outcome<Server> {
+        self.pack("code", options)
+    }
+
+    fn pack(&self, name: &str, options: &[&str]) -> Outcome<Server> {
         let packs = self.checkout().join("benches/packs");
         let mut command = self.toolsd(&["serve", "--pack", name, "--dir"]);
-        command.arg(packs).arg("--workspace").arg(self.empty());
+        command.arg(packs).arg("--workspace").arg(self.empty()).args(options);
+        self.start(&mut command)
+    }
+
+    /// toolsd serving these packs of its own in an empty workspace, with these options.
+    pub fn packs(&self, names: &[&str], options: &[&str]) -> Outcome<Server> {
+        let mut command = self.toolsd(&["serve", "--workspace"]);
+        command.arg(self.empty()).args(names.iter().flat_map(|name| ["--pack", name])).args(options);
         self.start(&mut command)
     }
 
@@ -180,6 +196,16 @@ impl Setting {
         let python = self.elspais.clone().unwrap_or_else(installed).with_file_name("python");
         let serve = "from elspais.mcp.server import run_server; run_server()";
         self.opponent(&python, Command::new(&python).args(["-c", serve]).current_dir(project))
+    }
+
+    /// The tools of the pack for scripts on FastMCP, with or without its code mode, if it was installed.
+    pub fn fastmcp(&self, code_mode: bool) -> Outcome<Option<Server>> {
+        let installed = || self.opponents.join("fastmcp/bin/fastmcp");
+        let python = self.fastmcp.clone().unwrap_or_else(installed).with_file_name("python");
+        let mut command = Command::new(&python);
+        command.arg(self.checkout().join("benches/opponents/fast_code.py"));
+        command.args(code_mode.then_some("--code-mode"));
+        self.opponent(&python, &mut command)
     }
 
     /// An empty folder of this name, to make a project in.
