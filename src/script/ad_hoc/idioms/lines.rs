@@ -27,6 +27,17 @@ impl Spot<'_> {
         words.iter().any(|word| self.rest.starts_with(word))
     }
 
+    /// Whether an unknown name has a `=` behind it.
+    fn is_at_name(&self) -> bool {
+        let after = self.rest.trim_start_matches(is_of_name).trim_start();
+        matches!(self.kind, ParseErrorType::VariableUndefined(_)) && after.starts_with('=') && !after.starts_with("==")
+    }
+
+    /// Whether the line assigns to an unknown variable.
+    fn is_at_assignment(&self) -> bool {
+        self.is_at_name() && self.before.trim().is_empty()
+    }
+
     fn is_missing(&self, wanted: &str) -> bool {
         matches!(self.kind, ParseErrorType::MissingToken(token, _) if token == wanted)
     }
@@ -47,6 +58,8 @@ const BRACES: &str = "blocks are in braces: `if a { … }`, `for r in rows { …
 const IF: &str = "write `if a { b } else { c }`: it has a value";
 const NAME: &str = "write `fn name(a) { … }`, or a closure `|a| …`";
 const APART: &str = "take values out one by one: `let id = r.id;`, `let first = list[0];`";
+const PAIRS: &str = "write `for key in map.keys() { … map[key] … }`; `for (r, i) in rows` counts the items of a list";
+const NAMED: &str = "a tool takes one map: `f(#{ query: … })`; a function takes arguments without names";
 const TYPES: &str = "leave the type out: `let n = 1;`, `fn f(a) { … }`";
 
 /// The most specific first.
@@ -62,10 +75,15 @@ const IDIOMS: &[Idiom] = &[
     (|spot| spot.has("lambda"), CLOSURE),
     (|spot| spot.has("await") || spot.has("async"), WAIT),
     (|spot| spot.starts(&["def ", "function "]) || spot.has("function"), NAME),
+    (|spot| has_pair(spot), PAIRS),
+    (|spot| spot.has("case") || spot.rest_starts(&["match "]), "write `switch n { 1 => \"a\", _ => \"b\" }`"),
     (
-        |spot| spot.starts(&["for (", "for("]) && has_pair(spot.line),
-        "write `for key in map.keys() { … map[key] … }`; `for (r, i) in rows` counts the items of a list",
+        |spot| spot.rest_starts(&["let "]) && spot.before.trim_end().ends_with("if"),
+        "write `let x = …; if x != () { … }`",
     ),
+    (|spot| spot.rest_starts(&["as "]), "write `to_float(x)`, `to_int(x)` or `to_string(x)`"),
+    (|spot| spot.rest_starts(&["~", "=~"]), "write `matches(text, \"regex\")`"),
+    (|spot| spot.line.contains("\"\"\""), "a text of several lines is in backticks"),
     (
         |spot| spot.starts(&["for (", "for("]) || spot.starts(&["for "]) && spot.rest_starts(&["of "]),
         "write `for r in rows { … }`, or `for i in 0..10 { … }`",
@@ -78,7 +96,7 @@ const IDIOMS: &[Idiom] = &[
     (|spot| spot.before.trim_end().ends_with("let mut"), "leave `mut` out: every variable can change"),
     (|spot| has_type(spot), TYPES),
     (
-        |spot| has_regex(spot.line),
+        |spot| has_regex(spot),
         "a regular expression is a text: `find_all(text, \"[0-9]+\")`, `matches(…)`, `replace_regex(…)`",
     ),
     (|spot| has_slice(spot), "write `rows.take(2)`, or `rows.skip(1).take(2)`"),
@@ -100,7 +118,8 @@ const IDIOMS: &[Idiom] = &[
     (|spot| spot.has("elif"), "write `else if`"),
     (|spot| has_pattern(spot.line), APART),
     (|spot| spot.line.contains("call_tool(") && has_named_argument(spot.line), "write `call_tool(\"name\", #{ … })`"),
-    (|spot| has_named_argument(spot.line), "a tool takes one map: `f(#{ query: … })`"),
+    (|spot| has_named_argument(spot.line) && !spot.is_at_assignment(), NAMED),
+    (|spot| spot.is_at_name() && spot.before.trim_end().ends_with(','), NAMED),
     (|spot| spot.is_missing("{") && spot.starts(&["if", "for", "while", "else", "}"]), BRACES),
     (
         |spot| spot.line.contains("= {") && !spot.rest.is_empty() && !spot.line.contains("= {}"),
@@ -164,11 +183,14 @@ fn has_key_function(line: &str) -> bool {
     line.contains(", key=") || line.contains(", key =") || line.contains("(key=")
 }
 
-/// `for (a, b) in …`.
-fn has_pair(line: &str) -> bool {
-    line.split_once('(').and_then(|(_, rest)| rest.split_once(')')).is_some_and(|(names, after)| {
+/// `for (a, b) in …`, `for a, b in …`, `for (const [a, b] of Object.entries(…))`.
+fn has_pair(spot: &Spot<'_>) -> bool {
+    let Some(rest) = spot.line.trim_start().strip_prefix("for") else { return false };
+    let is_in_brackets = rest.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    is_in_brackets.is_some_and(|(names, after)| {
         names.contains(',') && !names.contains(['(', ';']) && after.trim_start().starts_with("in ")
-    })
+    }) || rest.starts_with(' ') && spot.rest.starts_with(',')
+        || rest.contains("Object.entries(")
 }
 
 /// `let n: i64`, `fn f(a: i64)`, `|a: i64|`, `fn f(a) -> i64`.
@@ -180,12 +202,14 @@ fn has_type(spot: &Spot<'_>) -> bool {
         || spot.rest.starts_with("->") && spot.starts(&["fn "])
 }
 
-/// `(/…/)`, not a comment.
-fn has_regex(line: &str) -> bool {
-    line.match_indices("(/").any(|(at, _)| {
-        let rest = &line[at + 2..];
-        !rest.starts_with(['/', '*']) && rest.contains('/')
-    })
+/// `(/…/)` or `= /…/`, not a comment.
+fn has_regex(spot: &Spot<'_>) -> bool {
+    let is_begun = spot.rest.starts_with('/') && spot.before.trim_end().ends_with(['=', '(', ',']);
+    is_begun
+        || spot.line.match_indices("(/").any(|(at, _)| {
+            let rest = &spot.line[at + 2..];
+            !rest.starts_with(['/', '*']) && rest.contains('/')
+        })
 }
 
 /// `r[:2]`, `r[1:3]`, `r[1:]`.
@@ -205,9 +229,11 @@ fn has_ternary(line: &str) -> bool {
 
 /// `let { a } = …`, `let [a, b] = …`, `let (a, b) = …`.
 fn has_pattern(line: &str) -> bool {
-    ["let ", "const "].iter().any(|word| {
-        line.match_indices(word).any(|(at, word)| line[at + word.len()..].trim_start().starts_with(['{', '[', '(']))
-    })
+    line.contains("|{")
+        || line.contains("|[")
+        || ["let ", "const "].iter().any(|word| {
+            line.match_indices(word).any(|(at, word)| line[at + word.len()..].trim_start().starts_with(['{', '[', '(']))
+        })
 }
 
 /// `f(query: …)` or `f(query = …)`.

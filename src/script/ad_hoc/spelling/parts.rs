@@ -82,6 +82,8 @@ fn end_of_text(bytes: &[u8], start: usize) -> usize {
         match bytes[at] {
             b'\\' => at += 2,
             b'\n' => return at,
+            // Two quotes within a text are one of its characters.
+            byte if byte == bytes[start] && at > start + 1 && bytes.get(at + 1) == Some(&byte) => at += 2,
             byte if byte == bytes[start] => return at + 1,
             _ => at += 1,
         }
