@@ -78,6 +78,8 @@ pub struct Elicitation {
     waits: Option<Arc<dyn Asker>>,
     suspends: bool,
     capabilities: Json,
+    /// Whether other calls of the same script run at the same time: none of them can ask.
+    is_parallel: bool,
     /// What the keys of a script's call begin with.
     prefix: String,
     state: Arc<Mutex<ElicitationState>>,
@@ -115,7 +117,14 @@ impl Elicitation {
                 state.fresh = answers;
             }
         }
-        Arc::new(Self { waits, suspends, capabilities, prefix: String::new(), state: Arc::new(Mutex::new(state)) })
+        Arc::new(Self {
+            waits,
+            suspends,
+            capabilities,
+            is_parallel: false,
+            prefix: String::new(),
+            state: Arc::new(Mutex::new(state)),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, ElicitationState> {
@@ -124,11 +133,12 @@ impl Elicitation {
 
     /// The same questions for a call that a script makes: its keys begin with `prefix`. It cannot ask if other calls of
     /// the script run at the same time.
-    pub fn scoped(&self, prefix: &str, may_ask: bool) -> Arc<Self> {
+    pub fn scoped(&self, prefix: &str, is_parallel: bool) -> Arc<Self> {
         Arc::new(Self {
-            waits: self.waits.clone().filter(|_| may_ask),
-            suspends: self.suspends && may_ask,
+            waits: self.waits.clone(),
+            suspends: self.suspends,
             capabilities: self.capabilities.clone(),
+            is_parallel: self.is_parallel || is_parallel,
             prefix: format!("{}{prefix}", self.prefix),
             state: Arc::clone(&self.state),
         })
@@ -237,6 +247,10 @@ impl Elicitation {
             if !self.has_answer(key, &question.kind)? && !open.iter().any(|(known, _)| known == key) {
                 open.push((key.clone(), question.kind.clone()));
             }
+        }
+        if !open.is_empty() && self.is_parallel {
+            return Err(Diagnostic::new(Code::ASK, "nothing can be asked in `parallel`")
+                .help("call the tool in a loop: `for x in list { … }`"));
         }
         if !open.is_empty() {
             let refusal = self.state().refusal.clone();

@@ -105,6 +105,11 @@ pub(super) struct ToolCaller {
 }
 
 impl ToolCaller {
+    /// Whether a tool of a pack calls, and not the script of a client.
+    fn is_of_pack(&self) -> bool {
+        self.shared.id.is_empty()
+    }
+
     /// The place of the next call, which is the same in every run of the script.
     fn next_place(&self) -> String {
         format!("{}{}", self.path, self.next.fetch_add(1, Ordering::Relaxed) + 1)
@@ -118,7 +123,7 @@ impl ToolCaller {
         let shared = &self.shared;
         let place = self.next_place();
         let registry = shared.state.registry.load_full();
-        let elicitation = shared.context.elicitation.scoped(&format!("{place}/"), !self.is_branch);
+        let elicitation = shared.context.elicitation.scoped(&format!("{place}/"), self.is_branch);
         let active = ActiveRequest::inner(&shared.state, &registry, &shared.context, elicitation, shared.depth);
         let served = Arc::clone(self.find(&active, &registry, name)?);
         let (effect, limits) = effect_and_limits(&served, arguments);
@@ -131,13 +136,12 @@ impl ToolCaller {
         if let Some(kept) = shared.context.elicitation.kept_value(&key) {
             return self.replay(&served, arguments, &place, &kept);
         }
-        if !shared.id.is_empty() {
+        if !self.is_of_pack() {
             self.report_progress(&served.name);
         }
         let call = InnerCall { limits: bounded_limits(limits, self.is_branch), script: &shared.id };
-        let ended = active.call_served(&served, arguments, Some(&call));
-        let outcome = match ended {
-            Ok(outcome) => Ok(outcome),
+        let outcome = match active.call_served(&served, arguments, Some(&call)) {
+            Ok(outcome) => outcome,
             // The script is suspended, too, and runs again when the answers are there.
             Err(error) if error.code == Code::SUSPENDED => {
                 return Err(match guard::current() {
@@ -146,10 +150,8 @@ impl ToolCaller {
                 });
             }
             Err(error) if error.code == Code::CANCELLED => return Err(error),
-            Err(error) => Err(error),
+            Err(error) => ToolOutcome { failed: true, error: Some(error), ..ToolOutcome::default() },
         };
-        let outcome =
-            outcome.unwrap_or_else(|error| ToolOutcome { failed: true, error: Some(error), ..ToolOutcome::default() });
         let value = data_of(&outcome);
         if shared.context.elicitation.suspends() {
             let kept = kept_outcome(&served, arguments, &outcome, &value, shared.context.elicitation.progress());
@@ -219,6 +221,8 @@ impl ToolCaller {
                 .help("the packs changed meanwhile: call `tools()` and try again");
             }
             let nearest = did_you_mean(name, registry.tools.iter().map(|tool| tool.name.as_str()));
+            // Without a near one, the help lists some that are known.
+            let nearest = nearest.filter(|help| help.starts_with("did you mean"));
             let nearest = nearest.as_deref().and_then(|help| registry.tool(help.split('`').nth(1)?));
             match nearest {
                 Some(tool) => error.help(format!("did you mean `{}`?", signature(tool))),
@@ -233,7 +237,7 @@ impl ToolCaller {
         let rules = &self.shared.rules;
         let name = &served.name;
         let refuse = |message: String, help: String| Err(Diagnostic::new(Code::CAPABILITY, message).help(help));
-        if !rules.allows_name(name) || !served.definition.discovery.code_mode {
+        if !rules.allows_name(name) || !served.definition.discovery.code_mode && !self.is_of_pack() {
             return refuse(
                 format!("`{name}` may not be called by a script"),
                 "call it directly; `tools()` lists what a script may call".to_owned(),

@@ -13,7 +13,7 @@ use super::compiled::{AD_HOC_PATH, CompiledScripts};
 use super::convert::{from_value, to_value};
 use super::engine::{MAX_CALL_LEVELS, empty_engine_for_callers};
 use super::errors::diagnose;
-use super::execution::{Execution, at_call_level, enter};
+use super::execution::{Execution, at_call_level, call_level, enter};
 use super::functions::ScriptFunctions;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, Guard};
@@ -21,7 +21,7 @@ use crate::primitive_api::Host;
 use crate::source::Source;
 use crate::value::Value;
 use property_reads::PropertyReads;
-use rhai::{Caches, Dynamic, Scope, Shared, Stmt};
+use rhai::{Caches, Scope, Shared, Stmt};
 use std::sync::Arc;
 use tool_functions::ToolNamespace;
 
@@ -56,11 +56,12 @@ impl AdHocScript {
         let calls = tool_functions::register(&mut engine);
         parallel::register(&mut engine);
         let mut scope = Scope::new();
-        scope.push_constant_dynamic("input", from_value(input.clone()));
-        scope.push_constant("tools", ToolNamespace);
         for pack in host.tools().map(|tools| tools.packs()).unwrap_or_default() {
             scope.push_constant(pack.replace('-', "_"), ToolNamespace);
         }
+        // A pack of such a name hides neither.
+        scope.push_constant_dynamic("input", from_value(input.clone()));
+        scope.push_constant("tools", ToolNamespace);
         let ast = match engine.compile_with_scope(&scope, &*source.text) {
             Ok(ast) => ast,
             Err(error) => return Err(idioms::describe_syntax_error(&source, &error, host)),
@@ -109,7 +110,7 @@ impl AdHocScript {
         let mut state = engine.new_global_runtime_state();
         state.source = Some(AD_HOC_PATH.into());
         state.lib.push(Shared::clone(script.functions()));
-        state.level = super::execution::call_level();
+        state.level = call_level();
         let mut scope = self.scope.clone();
         #[allow(deprecated, reason = "the other ways to run statements take a whole AST")]
         let value = engine
@@ -118,7 +119,8 @@ impl AdHocScript {
                 let error = diagnose(&self.program, *error, Some(AD_HOC_PATH));
                 idioms::explain_error(error, script, host)
             })?;
-        plain_value(&value)
+        // A function is not data.
+        to_value(&value, None)
     }
 
     fn notes(&self, value: &Value) -> Vec<String> {
@@ -136,11 +138,6 @@ impl AdHocScript {
         }
         notes
     }
-}
-
-/// The value of a script as data. A function is not data.
-fn plain_value(value: &Dynamic) -> Result<Value> {
-    to_value(value, None)
 }
 
 /// Removes a fence around the whole script, and refuses what is not a script at all.

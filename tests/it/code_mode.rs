@@ -197,6 +197,10 @@ fn a_script_without_a_client_that_answers_fails_at_the_question() {
     let mut server = serve(&home, &["--code-mode"]);
     let (text, failed) = server.said("run_script", json!({ "script": "let a = tally();\nask_color()" }));
     assert!(failed && text.contains("script:2:1") && text.contains("elicitation"), "{text}");
+    let script = json!({ "script": "parallel([1, 2], |n| ask_color())" });
+    let params = json!({ "name": "run_script", "arguments": script, "_meta": meta(&json!({ "elicitation": {} })) });
+    let answer = server.request("tools/call", params);
+    assert!(answer.to_string().contains("nothing can be asked in `parallel`"), "{answer}");
 }
 
 //= docs/spec.md#code-mode
