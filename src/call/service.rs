@@ -221,7 +221,8 @@ impl Service {
 
     /// Calls `line` with one object for each tool call, on the thread of the call: `tool`, `operation`, `pack`,
     /// `workspace` (the root of the pack), `effect`, `ended` (`well`, otherwise the kind of the error), `ms`,
-    /// `changes`.
+    /// `changes`, and `script` (a hash) if a script called it. A script of a client has a line of its own: `script`,
+    /// `bytes`, `calls`, `ended`, `ms`.
     pub fn audit(&self, line: impl Fn(&Json) + Send + Sync + 'static) {
         self.state.audit.set_writer(Box::new(line));
     }

@@ -5,9 +5,6 @@ mod lines;
 pub(super) mod unused;
 mod words;
 
-#[allow(unused_imports, reason = "the notes of an outcome are collected where scripts run")]
-pub(super) use unused::unused;
-
 use super::super::compiled::Script;
 use super::super::engine::is_for_callers;
 use super::super::errors::describe_parse_error;

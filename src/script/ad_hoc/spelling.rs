@@ -11,7 +11,6 @@ use std::sync::{Mutex, PoisonError};
 
 /// Rewrites what rhai's reader stops at, before it can be translated: an empty text in single quotes. Nothing moves,
 /// except that a byte order mark at the start is dropped.
-#[allow(dead_code, reason = "the text of a script is prepared where scripts are compiled")]
 pub(super) fn normalize(text: &str) -> Cow<'_, str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if !text.contains("''") {

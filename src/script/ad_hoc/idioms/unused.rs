@@ -24,7 +24,6 @@ const PURE_VERBS: &[&str] = &[
 ];
 
 /// The notes about a script, whatever its value is.
-#[allow(dead_code, reason = "the notes of an outcome are collected where scripts run")]
 pub(in super::super) fn unused(script: &Script) -> Vec<String> {
     let mut notes = Vec::new();
     if script.ast.statements().is_empty() {

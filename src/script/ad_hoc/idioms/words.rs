@@ -63,7 +63,7 @@ const VERBS: &[(&[&str], &str)] = &[
     (&["startsWith", "startswith"], "`starts_with(…)`"),
     (&["endsWith", "endswith"], "`ends_with(…)`"),
     (&["match", "matchAll", "findall", "test", "exec", "re", "RegExp"], FIND_ALL),
-    (&["console", "println", "eprintln", "printf"], "`print(…)`, whose lines come back with the result"),
+    (&["console", "println", "eprintln", "printf"], "`print(…)`, whose lines come back if there is no value"),
     (&["Math", "math"], "`max(a, b)`, `round(x)`, and others by their own names"),
     (&["Promise", "asyncio", "gather"], "`parallel(list, |x| …)`, which calls at the same time"),
     (&["then", "catch", "finally"], WAIT),
