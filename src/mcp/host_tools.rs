@@ -100,7 +100,7 @@ impl HostTools {
                 "Runs a script as `{RUN_SCRIPT}` does, whose calls may also change something (up to the effect `{}`). Each call takes effect by itself; an error lists what was changed before it. `dry_run` shows what would change.",
                 rules.allow.name()
             );
-            items.push(item(RUN_WRITING_SCRIPT, about, script_schema(), (false, true)));
+            items.push(item(RUN_WRITING_SCRIPT, about, writing_schema(), (false, true)));
         }
         if self.discover.is_some() {
             let schema = json!({ "type": "object", "properties": {
@@ -232,8 +232,15 @@ fn script_schema() -> Json {
     json!({ "type": "object", "properties": {
         "script": { "type": "string" },
         "input": { "description": "Data for the script: its constant `input`." },
-        "dry_run": { "type": "boolean", "description": "Changes nothing, and tells what would change." },
     }, "required": ["script"] })
+}
+
+/// A script that only reads needs no dry run.
+fn writing_schema() -> Json {
+    let mut schema = script_schema();
+    schema["properties"]["dry_run"] =
+        json!({ "type": "boolean", "description": "Changes nothing, and tells what would change." });
+    schema
 }
 
 /// What a model reads of `run_script`: when to use it, how tools are found and called, what differs from other
