@@ -12,6 +12,6 @@ pub mod time;
 
 pub use declaration::{Args, Effect, Example, Family, Gives, Need, Param, Primitive, option, optional, required};
 pub use form::SchemaViolation;
-pub use host::{Context, Host, ListKind, LogLevel, Notice, PackFile, ToolAccess, memory_of};
+pub use host::{Context, Host, ListKind, LogLevel, Notice, PackFile, ToolAccess, memory_of, tools_of};
 pub use memory::PackMemory;
 pub use question::{AskedQuestion, CAPABILITIES, Question, QuestionKind, has_capability, missing_capability};

@@ -183,8 +183,8 @@ impl HostState {
 pub(super) struct InnerCall<'a> {
     /// The limits of the call, within those of the script.
     pub(super) limits: Limits,
-    /// The hash of the script; empty if a tool of a pack calls.
-    pub(super) script: &'a str,
+    /// The hash of the script; `None` if a tool of a pack calls.
+    pub(super) script: Option<&'a str>,
 }
 
 /// One request being answered.
@@ -327,12 +327,7 @@ impl<'a> ActiveRequest<'a> {
         let _at_work = self.state.server.begin_call(served, Arc::clone(invocation.host.world()));
         let prompts = |arguments: &Json| self.answer_prompt_tool(&served.pack, arguments);
         let call = || run_tool(served, &invocation, arguments, &prompts);
-        let mut outcome = self.state.audit.record(
-            served,
-            arguments,
-            inner.map(|inner| inner.script).filter(|script| !script.is_empty()),
-            call,
-        )?;
+        let mut outcome = self.state.audit.record(served, arguments, inner.and_then(|inner| inner.script), call)?;
         //= docs/spec.md#reload
         //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its
         //# results MUST report that with the next step.

@@ -1,10 +1,8 @@
 //! The host of a script that comes with a call: it reaches tools and nothing else.
 
 use super::tool_caller::ToolCaller;
-use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::graph::Graph;
-use crate::primitive_api::{Host, Notice, PackFile, SchemaViolation, ToolAccess};
-use crate::value::{Json, Value};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::primitive_api::{Host, Notice, ToolAccess};
 use crate::world::World;
 use crate::world::memory::MemoryWorld;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -34,10 +32,6 @@ impl ScriptHost {
     }
 }
 
-fn unreachable<T>(what: &str) -> Result<T> {
-    Err(Diagnostic::new(Code::SCRIPT, format!("a script cannot reach {what}")).help("call a tool that does"))
-}
-
 impl Host for ScriptHost {
     fn tools(&self) -> Option<&dyn ToolAccess> {
         Some(&self.caller)
@@ -61,39 +55,7 @@ impl Host for ScriptHost {
         &WORLD
     }
 
-    fn graph(&self) -> Result<Arc<Graph>> {
-        unreachable("a graph")
-    }
-
-    fn config(&self) -> Value {
-        Value::Null
-    }
-
-    fn data(&self, _: &str) -> Option<Value> {
-        None
-    }
-
-    fn data_names(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn render(&self, _: &str, _: &Json) -> Result<String> {
-        unreachable("templates")
-    }
-
-    fn read_pack_file(&self, _: &str) -> Result<PackFile> {
-        unreachable("files")
-    }
-
-    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<SchemaViolation>> {
-        unreachable("schemas")
-    }
-
-    fn now_ms(&self) -> i64 {
-        0
-    }
-
-    fn uuid(&self) -> String {
-        String::new()
+    fn unreachable(&self, what: &str) -> Box<Diagnostic> {
+        Diagnostic::new(Code::SCRIPT, format!("a script cannot reach {what}")).help("call a tool that does")
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn run_script(request: &ScriptRequest, setup: ScriptSetup) -> Result<
     let shared = Arc::new(ScriptCalls {
         began: state.registry.load_full(),
         rules: request.rules.clone(),
-        id: id.clone(),
+        id: Some(id.clone()),
         is_dry: request.is_dry,
         depth: 1,
         begun: 0.into(),

@@ -87,13 +87,13 @@ impl RequestHandler for Service {
 impl Service {
     /// Serves a registry that never changes.
     pub fn new(registry: Registry) -> Arc<Self> {
-        Self::with(None, registry, Arc::new(Pool::new()), Staging::default())
+        Self::with(None, registry)
     }
 
     /// Serves what a site holds; [`reload`](Self::reload) looks at it again.
     pub fn open(site: Arc<dyn PackSource>) -> Arc<Self> {
         let registry = load_registry(site.as_ref(), &Registry::default());
-        Self::with(Some(site), registry, Arc::new(Pool::new()), Staging::default())
+        Self::with(Some(site), registry)
     }
 
     /// The same packs on another stage, with graphs of their own: for cases.
@@ -109,8 +109,9 @@ impl Service {
         ))
     }
 
-    fn with(site: Option<Arc<dyn PackSource>>, registry: Registry, pool: Arc<Pool>, staging: Staging) -> Arc<Self> {
+    fn with(site: Option<Arc<dyn PackSource>>, registry: Registry) -> Arc<Self> {
         let registry = Arc::new(ArcSwap::new(Arc::new(registry)));
+        let (pool, staging) = (Arc::new(Pool::new()), Staging::default());
         Self::with_state(HostState::new(site, registry, pool, staging, Arc::default(), tools_of_pack))
     }
 

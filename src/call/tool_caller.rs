@@ -7,20 +7,18 @@ use super::host::RequestContext;
 use super::tool::effect_and_limits;
 use super::tool_search::{brief, describe};
 use crate::content::{Content, ContentBody, ResourceBody};
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, json_bytes, nearest};
 use crate::discovery::signature;
 use crate::guard::{self, Limits};
 use crate::primitive_api::{Effect, Host, Notice, ToolAccess};
 use crate::registry::{Registry, ServedTool};
 use crate::script::MAX_CALL_LEVELS;
+use crate::surface::approximate_tokens;
 use crate::value::{Json, Value};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Approximate size of a token of English or JSON; models differ.
-const BYTES_PER_TOKEN: usize = 4;
 
 /// The maximum size of the results that are kept for a call that is suspended and runs again.
 const MAX_KEPT_BYTES: usize = 700 << 10;
@@ -38,8 +36,9 @@ pub(super) struct ScriptCalls {
     pub(super) began: Arc<Registry>,
     pub(super) rules: CodeMode,
     pub(super) context: RequestContext,
-    /// The hash of the script, by which the lines of the audit belong together.
-    pub(super) id: String,
+    /// The hash of the script of a client, by which the lines of the audit belong together; `None` if a tool of a pack
+    /// calls.
+    pub(super) id: Option<String>,
     /// Whether nothing reaches the disk.
     pub(super) is_dry: bool,
     /// How deep its calls are: 1 for those of a client's script.
@@ -80,7 +79,7 @@ impl ScriptCall {
     pub(super) fn to_json(&self) -> Json {
         let ms = (self.elapsed.as_secs_f64() * 1e5).round() / 1e2;
         let mut json = json!({
-            "tool": self.tool, "ms": ms, "bytes": self.bytes, "tokens": self.bytes / BYTES_PER_TOKEN,
+            "tool": self.tool, "ms": ms, "bytes": self.bytes, "tokens": approximate_tokens(self.bytes),
             "failed": self.failure.is_some(),
         });
         if let Some(message) = &self.failure {
@@ -107,7 +106,7 @@ pub(super) struct ToolCaller {
 impl ToolCaller {
     /// Whether a tool of a pack calls, and not the script of a client.
     fn is_of_pack(&self) -> bool {
-        self.shared.id.is_empty()
+        self.shared.id.is_none()
     }
 
     /// The place of the next call, which is the same in every run of the script.
@@ -139,8 +138,8 @@ impl ToolCaller {
         if !self.is_of_pack() {
             self.report_progress(&served.name);
         }
-        let call = InnerCall { limits: bounded_limits(limits, self.is_branch), script: &shared.id };
-        let outcome = match active.call_served(&served, arguments, Some(&call)) {
+        let call = InnerCall { limits: bounded_limits(limits, self.is_branch), script: shared.id.as_deref() };
+        let mut outcome = match active.call_served(&served, arguments, Some(&call)) {
             Ok(outcome) => outcome,
             // The script is suspended, too, and runs again when the answers are there.
             Err(error) if error.code == Code::SUSPENDED => {
@@ -152,10 +151,10 @@ impl ToolCaller {
             Err(error) if error.code == Code::CANCELLED => return Err(error),
             Err(error) => ToolOutcome { failed: true, error: Some(error), ..ToolOutcome::default() },
         };
-        let value = data_of(&outcome);
+        let value = take_data(&mut outcome);
         if shared.context.elicitation.suspends() {
             let kept = kept_outcome(&served, arguments, &outcome, &value, shared.context.elicitation.progress());
-            let bytes = kept.to_string().len();
+            let bytes = json_bytes(&kept);
             if shared.kept_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes <= MAX_KEPT_BYTES {
                 shared.context.elicitation.keep_value(&key, kept);
             } else {
@@ -199,7 +198,7 @@ impl ToolCaller {
         value: Json,
         is_kept: bool,
     ) -> Result<Value> {
-        let bytes = if outcome.failed { 0 } else { value.to_string().len() };
+        let bytes = if outcome.failed { 0 } else { json_bytes(&value) };
         let failure = outcome.error.as_ref().map(|error| error.message.clone());
         let changes = outcome.changes.iter().map(|file| file.path.clone()).collect();
         let call = ScriptCall { tool: served.name.clone(), elapsed, bytes, failure, changes, is_kept };
@@ -220,11 +219,8 @@ impl ToolCaller {
                 )
                 .help("the packs changed meanwhile: call `tools()` and try again");
             }
-            let nearest = did_you_mean(name, registry.tools.iter().map(|tool| tool.name.as_str()));
-            // Without a near one, the help lists some that are known.
-            let nearest = nearest.filter(|help| help.starts_with("did you mean"));
-            let nearest = nearest.as_deref().and_then(|help| registry.tool(help.split('`').nth(1)?));
-            match nearest {
+            let near = nearest(name, registry.tools.iter().map(|tool| tool.name.as_str()));
+            match near.and_then(|near| registry.tool(near)) {
                 Some(tool) => error.help(format!("did you mean `{}`?", signature(tool))),
                 None => error.help("`tools(\"words\")` finds tools"),
             }
@@ -389,7 +385,7 @@ pub(super) fn tools_of_pack(
         state,
         rules: CodeMode::for_pack(allow),
         context,
-        id: String::new(),
+        id: None,
         is_dry: false,
         depth,
         begun: 0.into(),
@@ -437,10 +433,10 @@ fn bounded_limits(own: Limits, is_branch: bool) -> Limits {
     Limits { time, depth, memory, ..own }
 }
 
-/// The data of a result as a script gets it: never wrapped.
-fn data_of(outcome: &ToolOutcome) -> Json {
-    if let Some(data) = &outcome.structured {
-        return data.clone();
+/// Takes the data out of a result, as a script gets it: never wrapped.
+fn take_data(outcome: &mut ToolOutcome) -> Json {
+    if let Some(data) = outcome.structured.take() {
+        return data;
     }
     match outcome.content.as_slice() {
         [one] => block_data(one),

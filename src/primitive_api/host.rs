@@ -18,13 +18,20 @@ pub struct Context<'a> {
     pub functions: &'a Arc<dyn Functions>,
 }
 
-/// The host of one call.
+/// The host of one call. What a method does not do by itself is what a host has that reaches nothing.
 pub trait Host: Send + Sync {
     /// The workspace, limited to the pack's grants and the call's declared effect.
     fn world(&self) -> &Arc<dyn World>;
 
+    /// The error of something that this host does not have.
+    fn unreachable(&self, what: &str) -> Box<Diagnostic> {
+        Diagnostic::new(Code::SCRIPT, format!("{what} cannot be reached here"))
+    }
+
     /// The graph of the pack, as fresh as its `refresh` promises.
-    fn graph(&self) -> Result<Arc<Graph>>;
+    fn graph(&self) -> Result<Arc<Graph>> {
+        Err(self.unreachable("the graph"))
+    }
 
     /// The graph of the files, without pending changes.
     fn graph_of_files(&self) -> Result<Arc<Graph>> {
@@ -62,31 +69,47 @@ pub trait Host: Send + Sync {
     }
 
     /// The configuration of the pack: `[packs.NAME]` of the workspace, with defaults.
-    fn config(&self) -> Value;
+    fn config(&self) -> Value {
+        Value::Null
+    }
 
     /// A table of `[data]`, if it exists.
-    fn data(&self, name: &str) -> Option<Value>;
+    fn data(&self, _name: &str) -> Option<Value> {
+        None
+    }
 
     /// The names of the tables of `[data]`.
-    fn data_names(&self) -> Vec<String>;
+    fn data_names(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Renders a template, named by its path from the root, with `context`.
-    fn render(&self, template: &str, context: &Json) -> Result<String>;
+    fn render(&self, _template: &str, _context: &Json) -> Result<String> {
+        Err(self.unreachable("templates"))
+    }
 
     /// An asset of the pack, by its path from the root.
-    fn read_pack_file(&self, path: &str) -> Result<PackFile>;
+    fn read_pack_file(&self, _path: &str) -> Result<PackFile> {
+        Err(self.unreachable("files"))
+    }
 
     /// Returns all violations of a JSON Schema by a value, at once.
-    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<SchemaViolation>>;
+    fn validate(&self, _value: &Json, _schema: &Json) -> Result<Vec<SchemaViolation>> {
+        Err(self.unreachable("schemas"))
+    }
 
     /// Milliseconds since 1970-01-01T00:00:00Z, constant within a call.
-    fn now_ms(&self) -> i64;
+    fn now_ms(&self) -> i64 {
+        0
+    }
 
     /// The next random UUID of the call.
-    fn uuid(&self) -> String;
+    fn uuid(&self) -> String {
+        String::new()
+    }
 
     /// Notifies the client.
-    fn notify(&self, notice: Notice);
+    fn notify(&self, _notice: Notice) {}
 
     /// Appends a notice to the result of the call, once, in addition to what its script returns.
     fn tell_in_result(&self, _notice: &str) {}
@@ -191,6 +214,17 @@ pub trait ToolAccess: Send + Sync {
 fn no_graph() -> Box<Diagnostic> {
     Diagnostic::new(Code::SCRIPT, "there is no graph to change here")
         .help("change it in a tool of a pack with `[graph]`")
+}
+
+/// Returns the access of a host to the tools that are served.
+///
+/// # Errors
+/// No tools can be called from there.
+pub fn tools_of(host: &dyn Host) -> Result<&dyn ToolAccess> {
+    host.tools().ok_or_else(|| {
+        Diagnostic::new(Code::SCRIPT, "no tools can be called here")
+            .author_help("call them in a tool, a prompt or the read of a resource")
+    })
 }
 
 /// Returns the cache of the call's pack.

@@ -1,7 +1,7 @@
 //! `call_tool`: the result of another tool.
 
-use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::diagnostic::Result;
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, optional, required, tools_of};
 use crate::value::{Kind, Map, Value};
 
 /// The declaration.
@@ -20,10 +20,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let tools = context.host.tools().ok_or_else(|| {
-        Diagnostic::new(Code::SCRIPT, "no tools can be called here")
-            .author_help("call them in a tool, a prompt or the read of a resource")
-    })?;
     let arguments = args.given("arguments").cloned().unwrap_or_else(|| Value::Map(Map::default()));
-    tools.call(args.text("name"), arguments)
+    tools_of(context.host)?.call(args.text("name"), arguments)
 }

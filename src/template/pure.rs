@@ -1,8 +1,8 @@
 //! Pure primitives as helpers: positional arguments as written, and options as `name=value`.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::graph::{Functions, Graph};
-use crate::primitive_api::{self, Effect, Family, Host, Notice, PackFile, Primitive, SchemaViolation};
+use crate::graph::Functions;
+use crate::primitive_api::{self, Effect, Family, Host, Primitive};
 use crate::value::{Json, Map, Value};
 use crate::world::World;
 use crate::world::memory::MemoryWorld;
@@ -100,60 +100,26 @@ struct EmptyHost;
 static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(MemoryWorld::new()));
 static NO_FUNCTIONS: LazyLock<Arc<dyn Functions>> = LazyLock::new(|| Arc::new(NoFunctions));
 
-fn unreachable<T>(what: &str) -> Result<T> {
-    let error = Diagnostic::new(Code::TEMPLATE, format!("a template cannot reach {what}"));
-    Err(error.help("use it in the `context` function"))
-}
-
 impl Host for EmptyHost {
     fn world(&self) -> &Arc<dyn World> {
         &WORLD
     }
 
-    fn graph(&self) -> Result<Arc<Graph>> {
-        unreachable("the graph")
-    }
-
-    fn config(&self) -> Value {
-        Value::Null
-    }
-
-    fn data(&self, _: &str) -> Option<Value> {
-        None
-    }
-
-    fn data_names(&self) -> Vec<String> {
-        Vec::new()
+    fn unreachable(&self, what: &str) -> Box<Diagnostic> {
+        let error = Diagnostic::new(Code::TEMPLATE, format!("a template cannot reach {what}"));
+        error.help("use it in the `context` function")
     }
 
     fn render(&self, _: &str, _: &Json) -> Result<String> {
-        unreachable("other templates except by `{{> …}}`")
+        Err(self.unreachable("other templates except by `{{> …}}`"))
     }
-
-    fn read_pack_file(&self, _: &str) -> Result<PackFile> {
-        unreachable("files")
-    }
-
-    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<SchemaViolation>> {
-        unreachable("schemas")
-    }
-
-    fn now_ms(&self) -> i64 {
-        0
-    }
-
-    fn uuid(&self) -> String {
-        String::new()
-    }
-
-    fn notify(&self, _: Notice) {}
 }
 
 struct NoFunctions;
 
 impl Functions for NoFunctions {
     fn call(&self, _: &str, _: Vec<Value>) -> Result<Value> {
-        unreachable("the functions of scripts")
+        Err(EmptyHost.unreachable("the functions of scripts"))
     }
 
     fn require(&self, _: &str, _: usize) -> Result<()> {

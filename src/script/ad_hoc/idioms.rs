@@ -10,7 +10,7 @@ use super::super::engine::is_for_callers;
 use super::super::errors::describe_parse_error;
 use super::super::unbalanced::describe_unbalanced;
 use super::spelling::parts::{Part, parts};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean, foreign_word, translate_keyword};
+use crate::diagnostic::{Code, Diagnostic, foreign_word, nearest, translate_keyword};
 use crate::primitive_api::{Host, ToolAccess};
 use crate::primitives;
 use crate::source::Source;
@@ -224,10 +224,8 @@ fn describe_value(error: &Diagnostic) -> Option<&'static str> {
 /// The nearest tool and how it is called.
 fn nearest_tool(tools: &dyn ToolAccess, name: &str) -> Option<String> {
     let names = tools.names();
-    // If none is near, the help lists all.
-    let help = did_you_mean(name, names.iter().map(String::as_str)).filter(|help| help.starts_with("did you mean"))?;
-    let nearest = help.split('`').nth(1)?;
-    tools.signature(nearest).map(|signature| format!("did you mean the tool `{signature}`?"))
+    let near = nearest(name, names.iter().map(String::as_str))?;
+    tools.signature(near).map(|signature| format!("did you mean the tool `{signature}`?"))
 }
 
 fn quoted_after<'a>(message: &'a str, start: &str) -> Option<&'a str> {

@@ -1,7 +1,7 @@
 //! The properties that a script reads and that no value which it gets has: most of them are misspelt, and read as `()`.
 
 use super::super::compiled::Script;
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::nearest;
 use crate::value::Value;
 use rhai::{ASTNode, Expr, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,10 +79,9 @@ impl PropertyReads {
             return Vec::new();
         }
         let note = |(name, line): (&String, &usize)| {
-            let nearest = did_you_mean(name, state.keys.iter().map(String::as_str));
-            let nearest = nearest.filter(|help| help.starts_with("did you mean"));
-            let nearest = nearest.map_or_else(String::new, |help| format!("; {help}"));
-            format!("line {line} reads `{name}`, which no map here has, so it is `()`{nearest}")
+            let near = nearest(name, state.keys.iter().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("line {line} reads `{name}`, which no map here has, so it is `()`{near}")
         };
         state.unknown.iter().take(MAX_NOTES).map(note).collect()
     }

@@ -6,9 +6,9 @@ use super::super::convert::{RhaiResult, from_value, raise_at, to_value};
 use super::super::engine::known_arities;
 use super::super::execution::{at_call_level, current};
 use super::property_reads::PropertyReads;
-use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::diagnostic::Result;
 use crate::guard;
-use crate::primitive_api::{Host, ToolAccess};
+use crate::primitive_api::{ToolAccess, tools_of};
 use crate::value::{self, Value};
 use rhai::{
     ASTNode, Dynamic, Engine, EvalContext, Expr, FuncRegistration, ImmutableString, Map, Module, NativeCallContext,
@@ -125,21 +125,9 @@ fn called_names(script: &Script) -> BTreeSet<String> {
     names
 }
 
-/// The error of a tool that is called with anything but one map.
-fn wrong_form(name: &str, arguments: usize) -> Box<Diagnostic> {
-    let message = format!("`{name}` is a tool and takes one map, not {arguments} arguments of other kinds");
-    let signature = current().ok().and_then(|execution| execution.host.tools()?.signature(name));
-    let form = signature.unwrap_or_else(|| format!("{name}(#{{ … }})"));
-    Diagnostic::new(Code::SCRIPT, message).help(format!("call it as `{form}`"))
-}
-
 fn look_up(context: &NativeCallContext<'_>, look: impl FnOnce(&dyn ToolAccess) -> Result<Value>) -> RhaiResult {
     let found = current().and_then(|execution| look(tools_of(&*execution.host)?));
     found.map(from_value).map_err(|error| raise_at(error, Some(AD_HOC_PATH), context.call_position()))
-}
-
-fn tools_of(host: &dyn Host) -> Result<&dyn ToolAccess> {
-    host.tools().ok_or_else(|| Diagnostic::new(Code::SCRIPT, "no tools can be called here"))
 }
 
 impl std::fmt::Debug for ToolNamespace {
@@ -173,7 +161,7 @@ impl ToolCalls {
             [one] if one.is_map() && (is_namespace || !is_method) => {
                 self.call(name, Some(one), level, Position::NONE).map(Some)
             }
-            _ => Err(raise_at(wrong_form(name, own.len()), None, Position::NONE)),
+            _ => Ok(None),
         }
     }
 
