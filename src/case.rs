@@ -8,7 +8,7 @@ mod stage;
 mod variables;
 
 pub use blessing::{Blessing, bless};
-pub use expectation::result_of;
+pub use expectation::{difference, result_of};
 pub use result_size::ResultSize;
 
 use crate::call::{Answer, CompletionTarget, LogLines, Request, Service, Staging, ToolOutcome};
@@ -19,7 +19,7 @@ use crate::registry::{Pack, Registry};
 use crate::value::Json;
 use crate::world::World;
 use client::{AnswerMode, CaseClient, has_answers};
-use expectation::{StepOutcome, check_expectations, difference, unmet_at};
+use expectation::{StepOutcome, check_expectations, unmet_at};
 use result_size::judge_results;
 use serde_json::json;
 use stage::{CaseStage, RefreshTimer};

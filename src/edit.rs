@@ -11,7 +11,7 @@ mod yaml_tree;
 
 pub use fill::{fill, token_names};
 pub use front_matter::{FrontMatterOptions, QuoteStyle, edit_front_matter};
-pub use inline_toml::inline_toml;
+pub use inline_toml::{inline_toml, toml_key};
 pub use replacements::{TextEdit, edit_chars, edit_lines, edits_from_values, with_byte_order_mark_of};
 pub use rewrite::rewrite_yaml;
 pub use section::{SectionEdit, edit_section};

@@ -7,6 +7,7 @@ use super::host::RequestContext;
 use super::tool::effect_and_limits;
 use super::tool_search::{brief, describe};
 use crate::content::{Content, ContentBody, ResourceBody};
+use crate::definition::ItemKind;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, json_bytes, nearest};
 use crate::discovery::signature;
 use crate::guard::{self, Limits};
@@ -219,6 +220,9 @@ impl ToolCaller {
                 )
                 .help("the packs changed meanwhile: call `tools()` and try again");
             }
+            if registry.refusal(ItemKind::Tool, name).is_some() {
+                return error;
+            }
             let near = nearest(name, registry.tools.iter().map(|tool| tool.name.as_str()));
             match near.and_then(|near| registry.tool(near)) {
                 Some(tool) => error.help(format!("did you mean `{}`?", signature(tool))),
@@ -312,7 +316,10 @@ impl ToolCaller {
 
 impl ToolAccess for ToolCaller {
     fn has(&self, name: &str) -> bool {
-        self.shared.state.registry.load().tool(name).is_some() || self.shared.began.tool(name).is_some()
+        let registry = self.shared.state.registry.load();
+        // A call of a tool that was refused says why.
+        registry.tool(name).or_else(|| self.shared.began.tool(name)).is_some()
+            || registry.refusal(ItemKind::Tool, name).is_some()
     }
 
     fn call(&self, name: &str, arguments: Value) -> Result<Value> {

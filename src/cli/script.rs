@@ -88,7 +88,7 @@ impl ScriptCommand {
 }
 
 /// Reads a script from a file of the user, or from standard input.
-fn read_script(context: &CommandContext, named: &str) -> Result<String> {
+pub(super) fn read_script(context: &CommandContext, named: &str) -> Result<String> {
     if named == "-" {
         return context.terminal.read_input();
     }
@@ -96,7 +96,7 @@ fn read_script(context: &CommandContext, named: &str) -> Result<String> {
     text_from_bytes(named, Disk::new("/", ["/"])?.read(&full)?)
 }
 
-fn read_input(text: &str) -> Result<Json> {
+pub(super) fn read_input(text: &str) -> Result<Json> {
     let input = serde_json::from_str(text).map_err(|error| {
         Diagnostic::new(Code("usage"), format!("`--input` is not valid JSON: {error}")).help("write a JSON value")
     })?;

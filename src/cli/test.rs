@@ -11,8 +11,8 @@ use crate::definition::{Case, Validation};
 use crate::diagnostic::{Diagnostic, Result, render};
 use crate::primitive_api::LogLevel;
 use crate::registry::{
-    EMBEDDED, Layer, MergedDefinitions, NO_PACK, Pack, PackChoice, PackFiles, PackPart, RefusedPart, is_withheld_of,
-    merge_definitions, unknown_pack, withheld_packs,
+    EMBEDDED, Layer, LayerFile, MergedDefinitions, NO_PACK, Pack, PackChoice, PackFiles, PackPart, RefusedPart,
+    is_withheld_of, merge_definitions, unknown_pack, withheld_packs,
 };
 use crate::value::Json;
 use crate::world::World;
@@ -72,7 +72,7 @@ impl TestCommand {
         let folders = case_folders(context, &layers)?;
         let mut ran = Vec::new();
         for name in packs {
-            let site = context.pack_source(PackChoice::Named(vec![name.clone()]))?;
+            let site = context.pack_source(PackChoice::Named(packs_of_cases(context, &files, &name)?))?;
             let service = Service::open(Arc::new(site));
             broken.extend(service.registry().diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned());
             let merged = merge_definitions(&name, &files.for_pack(&name), Validation::Full);
@@ -99,6 +99,18 @@ fn packs_to_test(context: &CommandContext, files: &PackFiles) -> Result<Vec<Stri
         of_pack.into_iter().any(|(path, file)| file.origin != EMBEDDED && !path.contains("/shared/"))
     };
     Ok(files.packs().into_iter().filter(|name| is_own(name) || is_served(name)).collect())
+}
+
+/// The packs that serve while the cases of a pack run: the pack, and those that serve here if its scripts call tools.
+pub(super) fn packs_of_cases(context: &CommandContext, files: &PackFiles, name: &str) -> Result<Vec<String>> {
+    let mut packs = vec![name.to_owned()];
+    let calls = |file: &LayerFile| file.source.as_ref().is_some_and(|source| source.text.contains("call_tool"));
+    let of_pack = files.for_pack(name);
+    if of_pack.by_path.iter().any(|(path, file)| path.ends_with(".rhai") && calls(file)) {
+        let registry = context.service()?.registry();
+        packs.extend(registry.packs.iter().map(|pack| pack.name.clone()).filter(|other| other != name));
+    }
+    Ok(packs)
 }
 
 //= docs/spec.md#command-line

@@ -13,7 +13,7 @@ pub fn inline_toml(value: &Json) -> Option<String> {
         }
         Json::Object(map) if map.is_empty() => "{}".to_owned(),
         Json::Object(map) => {
-            let pair = |(key, value): (&String, &Json)| Some(format!("{} = {}", to_key(key), inline_toml(value)?));
+            let pair = |(key, value): (&String, &Json)| Some(format!("{} = {}", toml_key(key), inline_toml(value)?));
             let pairs: Option<Vec<String>> = map.iter().map(pair).collect();
             format!("{{ {} }}", pairs?.join(", "))
         }
@@ -22,7 +22,8 @@ pub fn inline_toml(value: &Json) -> Option<String> {
     })
 }
 
-fn to_key(key: &str) -> String {
+/// Returns a key of TOML, in quotes if it needs them.
+pub fn toml_key(key: &str) -> String {
     let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     if plain { key.to_owned() } else { to_basic_string(key) }
 }

@@ -1,6 +1,7 @@
 //! Scripts that come with a call: compiled as they are, run from the top, with the served tools as functions. Their
 //! engine is another one than that of packs: language verbs and pure primitives only.
 
+pub mod conversion;
 mod idioms;
 mod parallel;
 mod property_reads;

@@ -17,7 +17,7 @@ pub trait Files: Send + Sync {
     fn root(&self) -> &str;
 
     /// The same world, limited by `policy` in what it hands out through symlinks. A view is laid over such a world,
-    /// never the other way round, so views refuse.
+    /// never the other way round, so views refuse, except for the one that records.
     fn with_policy(self: Arc<Self>, _policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
         Err(Diagnostic::new(Code::INTERNAL, "a view cannot be limited to grants"))
     }

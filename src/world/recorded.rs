@@ -9,7 +9,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::effects::{Ambient, Files, LockAttempt, NoPrograms, Programs, Workspace, World};
+use super::effects::{Ambient, FilePolicy, Files, LockAttempt, NoPrograms, Programs, Workspace, World};
 use super::path;
 use super::repository::Repository;
 use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
@@ -306,6 +306,11 @@ impl RecordedReads {
         &self.files
     }
 
+    /// The files that walks found.
+    pub fn walked_files(&self) -> impl Iterator<Item = &str> {
+        self.walks.iter().flat_map(|read| read.walked.files.iter().map(|path| &**path))
+    }
+
     /// Paths where a change would matter: files read and looked up, folders listed, folders where walks began.
     pub fn paths(&self) -> BTreeSet<String> {
         let walks = self.walks.iter().map(|read| path::clean(&read.walk.from));
@@ -416,7 +421,7 @@ impl RecordedReads {
 pub struct RecordedWorld {
     world: Arc<dyn Workspace>,
     programs: Arc<dyn Programs>,
-    reads: Mutex<RecordedReads>,
+    reads: Arc<Mutex<RecordedReads>>,
     /// The earlier reads, and which of them still held before this view began. Those count as read here, in their
     /// earlier state: the next check sees any change since.
     before: Option<(Arc<RecordedReads>, ReadsCheck)>,
@@ -431,7 +436,7 @@ impl RecordedWorld {
 
     /// Begins to remember what is read of a workspace; it has no programs.
     pub fn without_programs(world: Arc<dyn Workspace>) -> Self {
-        Self { world, programs: Arc::new(NoPrograms), reads: Mutex::new(RecordedReads::default()), before: None }
+        Self { world, programs: Arc::new(NoPrograms), reads: Arc::default(), before: None }
     }
 
     /// Begins to remember, and takes over what `check` has just found to be as `earlier` saw it.
@@ -507,6 +512,12 @@ impl Files for RecordedWorld {
         };
         self.lock().add_file(clean.into(), file);
         stat
+    }
+
+    /// The limited view records in the same place.
+    fn with_policy(self: Arc<Self>, policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
+        let world = Arc::clone(&self.world).with_policy(policy)?;
+        Ok(Arc::new(Self { reads: Arc::clone(&self.reads), ..Self::new(world) }))
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {

@@ -41,13 +41,14 @@ fn blocks(name: &str) -> Vec<(String, String)> {
     pages::blocks(&format!("docs/guide/{name}"))
 }
 
-/// Splits a command into words: what is in double quotes is one, or a part of one.
+/// Splits a command into words: what is in quotes is one, or a part of one.
 fn words(command: &str) -> Vec<String> {
-    let (mut words, mut quoted) = (vec![String::new()], false);
+    let (mut words, mut quoted) = (vec![String::new()], None);
     for letter in command.chars() {
         match letter {
-            '"' => quoted = !quoted,
-            ' ' if !quoted => words.push(String::new()),
+            '"' | '\'' if quoted.is_none() => quoted = Some(letter),
+            letter if quoted == Some(letter) => quoted = None,
+            ' ' if quoted.is_none() => words.push(String::new()),
             letter => words.last_mut().unwrap().push(letter),
         }
     }

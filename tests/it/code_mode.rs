@@ -258,3 +258,42 @@ fn the_list_that_clients_get_has_a_budget() {
     let cost = run("cost").ended(0).err;
     assert!(cost.contains("clients get a list of ≈ ") && cost.contains("`find_tools`"), "{cost}");
 }
+
+/// A pack `a`, whose functions are the texts of files: what a tool says, and a wait.
+fn changing(says: &str) -> (Home, Server) {
+    let home = Home::with(&[
+        (
+            "layer/tools.d/a.toml",
+            "[pack]\ntitle = \"A\"\nversion = \"1\"\n\n[[tool]]\nname = \"say\"\ndescription = \"Says it.\"\neffect = \"pure\"\n\n[[tool]]\nname = \"nap\"\ndescription = \"Waits.\"\neffect = \"reads\"\n",
+        ),
+        ("layer/tools.d/a.rhai", says),
+        ("toolsd.toml", "[code_mode]\ncalls = 1000\n"),
+    ]);
+    home.trust();
+    let mut command = home.command();
+    command.args(["--dir", "layer", "serve", "--code-mode"]);
+    let server = Server::serving(command);
+    (home, server)
+}
+
+#[test]
+fn a_script_sees_the_packs_that_serve_at_each_call() {
+    let (home, mut server) = changing("fn say(args) { \"one\" }\nfn nap(args) { sleep_ms(20) }");
+    let script = "let first = say();
+        for at in 0..400 { if say() != first { break } nap() }
+        [first, say()]";
+    let id = server.tell("tools/call", json!({ "name": "run_script", "arguments": { "script": script } }));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    home.write("layer/tools.d/a.rhai", "fn say(args) { \"two\" }\nfn nap(args) { sleep_ms(20) }");
+    let answer = server.answer_to(id);
+    assert_eq!(answer["result"]["content"][0]["text"], "[\"one\",\"two\"]", "{answer}");
+}
+
+#[test]
+fn a_tool_that_was_refused_says_why() {
+    let (_home, mut server) = changing("fn say(args) { absent(args) }\nfn nap(args) { sleep_ms(20) }");
+    for script in ["say()", "say(#{})", "call_tool(\"say\")", "tools.say(#{})"] {
+        let (answer, failed) = server.said("run_script", json!({ "script": script }));
+        assert!(failed && answer.contains("there is no function `absent`"), "{script}: {answer}");
+    }
+}

@@ -5,6 +5,7 @@ mod calls;
 mod catalogue;
 mod first_steps;
 mod installing;
+mod kept_scripts;
 mod layers;
 mod locking;
 mod reload;

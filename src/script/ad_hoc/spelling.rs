@@ -32,7 +32,7 @@ pub(super) fn accept_other_spellings(engine: &mut Engine) {
 
 /// What the tokens so far say about the next one.
 #[derive(Default)]
-struct SpellingReader {
+pub(super) struct SpellingReader {
     /// For each open bracket: whether it is that of a map.
     open: Vec<bool>,
     /// Whether a `{` begins a map here, because a block cannot stand here.
@@ -47,7 +47,13 @@ struct SpellingReader {
 }
 
 impl SpellingReader {
-    fn read(&mut self, token: Token) -> Token {
+    /// Whether the name of a property or a method comes next.
+    pub(super) fn is_before_property(&self) -> bool {
+        self.is_before_property
+    }
+
+    /// Returns the token that one stands for.
+    pub(super) fn read(&mut self, token: Token) -> Token {
         let token = match token {
             Token::UnaryPlus if self.is_after_value => Token::Plus,
             Token::UnaryMinus if self.is_after_value => Token::Minus,
