@@ -47,7 +47,7 @@ mod unused_fixture;
 mod unused_result;
 mod wrong_arity;
 
-pub use over_budget::{OVER_BUDGET, advise_on_list, describe_excess};
+pub use over_budget::{OVER_BUDGET, describe_excess, describe_largest};
 pub use refusal::refuse_broken_parts;
 pub use rule::{CheckRule, ExampleFix, diff_lines};
 pub use subject::{Subject, read_packs};

@@ -5,7 +5,10 @@ mod tool_size;
 
 pub use tool_size::{ToolSize, approximate_tokens};
 
-use crate::definition::{MessagePart, PackDefinition, Prompt, PromptArgument, PromptMessage, Resource, Tool};
+use crate::definition::{
+    DeclaredQuestion, MessagePart, PackDefinition, Prompt, PromptArgument, PromptMessage, Resource, Tool,
+};
+use crate::primitive_api::QuestionKind;
 use crate::registry::{Named, Pack, PackFiles, Permissions, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
 use serde_json::{Map, json};
@@ -79,7 +82,7 @@ fn tools<'a>(registry: &'a Registry, pack: &'a Pack) -> impl Iterator<Item = &'a
 }
 
 fn of_tool(served: &ServedTool) -> Json {
-    let Tool { title, description, describe, icons, meta, questions, required_capabilities, discovery, .. } =
+    let Tool { title, description, describe, body, icons, meta, questions, required_capabilities, discovery, .. } =
         &served.definition;
     let hints = served.definition.effective_hints();
     without_absent(json!({
@@ -87,6 +90,7 @@ fn of_tool(served: &ServedTool) -> Json {
         // What a function computes is another text on another machine.
         "description": describe.is_none().then_some(&description.value),
         "description_by": describe.as_ref().map(|function| &function.value),
+        "text": body.value.text(),
         "inputSchema": *served.contract.schema,
         "outputSchema": served.contract.output.as_deref(),
         "annotations": {
@@ -102,6 +106,7 @@ fn of_tool(served: &ServedTool) -> Json {
         "code_mode": (!discovery.code_mode).then_some("never"),
         "max_result_chars": discovery.max_result_chars,
         "asks": questions.iter().map(|question| question.key.value.as_str()).collect::<Vec<_>>(),
+        "questions": messages_of(questions),
         "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
         "task": served.definition.task_policy.task.name(),
     }))
@@ -131,8 +136,18 @@ fn of_prompt(served: &ServedPrompt) -> Json {
         "icons": icons,
         "_meta": meta,
         "asks": questions.iter().map(|question| question.key.value.as_str()).collect::<Vec<_>>(),
+        "questions": messages_of(questions),
         "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
     }))
+}
+
+/// The messages of questions, by their keys.
+fn messages_of(questions: &[DeclaredQuestion]) -> Option<Json> {
+    let message = |declared: &DeclaredQuestion| match &declared.question.kind {
+        QuestionKind::Form { message, .. } => Some((declared.key.value.clone(), json!(message))),
+        _ => None,
+    };
+    (!questions.is_empty()).then(|| sorted(questions.iter().filter_map(message)))
 }
 
 fn aliases(definition: &impl Named) -> Vec<&str> {
@@ -140,18 +155,20 @@ fn aliases(definition: &impl Named) -> Vec<&str> {
 }
 
 fn of_resource(served: &ServedResource) -> Json {
-    let Resource { name: _, title, description, aliases, mime_type, subscribe, icons, meta, questions, .. } =
+    let Resource { title, description, aliases, body, mime_type, subscribe, icons, meta, questions, .. } =
         &served.definition;
     without_absent(json!({
         "name": served.name,
         "title": title,
         "description": description,
+        "text": body.value.text(),
         "mimeType": mime_type,
         "subscribe": subscribe,
         "aliases": aliases.iter().map(|alias| &alias.value).collect::<Vec<_>>(),
         "icons": icons,
         "_meta": meta,
         "asks": questions.iter().map(|question| question.key.value.as_str()).collect::<Vec<_>>(),
+        "questions": messages_of(questions),
     }))
 }
 

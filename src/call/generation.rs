@@ -234,7 +234,7 @@ pub(super) fn next_generation(registry: &Registry) -> Registry {
 pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, after: &Registry) {
     //= docs/spec.md#reload
     //# Clients MUST be notified of a list when it has changed, and only then.
-    let tools = lists_differ(&before.tools, &after.tools, published_tool);
+    let tools = lists_differ(&before.tools, &after.tools, published_tool) || !list_alike(before, after);
     let prompts = lists_differ(&before.prompts, &after.prompts, published_prompt);
     let resources = lists_differ(&before.resources, &after.resources, published_resource)
         || (!Arc::ptr_eq(&before.skills, &after.skills)
@@ -259,6 +259,16 @@ pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, afte
     if after.diagnostics.is_empty() && before.diagnostics.iter().any(Diagnostic::is_error) {
         tracing::info!("all errors are fixed");
     }
+}
+
+/// Whether `toolsd.toml` lists the same of the tools, and the same tools of the host with them.
+fn list_alike(before: &Registry, after: &Registry) -> bool {
+    let of = |registry: &Registry| {
+        let workspace = &registry.settings.workspace;
+        let pins = workspace.discover.as_ref().map(|discover| discover.pin.clone());
+        (workspace.code_mode.clone(), pins, workspace.server.has_lean_lists())
+    };
+    of(before) == of(after)
 }
 
 /// Returns whether two lists differ for a client. Skips items that are identical objects.

@@ -1,6 +1,7 @@
 //! Makes the registry: files of all layers, definitions, checks, what serves here, the last good state of what is
 //! broken.
 
+use super::unmatched_names::{UNMATCHED_NAME, unmatched_names};
 use crate::check;
 use crate::definition::{PackDefinition, Validation, WorkspaceDefinition};
 use crate::diagnostic::{Diagnostic, Result};
@@ -129,6 +130,7 @@ fn load_without(site: &dyn PackSource, previous: &Registry, unapproved: &[(Strin
     registry.dormant = dormant;
     registry.stale = stale;
     registry.refused = refused;
+    registry.diagnostics.extend(unmatched_names(&site.choice(), &registry));
     registry
 }
 
@@ -221,9 +223,11 @@ pub fn load_packs(site: &dyn PackSource) -> (Vec<PackParts>, Vec<Diagnostic>) {
     (all, diagnostics)
 }
 
-/// Returns the errors of a registry that do not belong to a single pack: names that two packs claim.
-pub fn name_clashes(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
-    registry.diagnostics.iter().filter(|diagnostic| diagnostic.code == NAME_CLASH).cloned()
+/// Returns what is wrong with a registry and not with a single pack: names that two packs claim, and names in
+/// `toolsd.toml` that no tool has.
+pub fn wrong_names(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
+    let codes = [NAME_CLASH, UNMATCHED_NAME];
+    registry.diagnostics.iter().filter(move |diagnostic| codes.contains(&diagnostic.code)).cloned()
 }
 
 struct PackLoader<'a> {

@@ -112,7 +112,7 @@ fn good_answer(
         return failed_answer(&too_large(&value, text.len(), most), printed, calls, changes.is_some());
     }
     let mut notes: Vec<String> = outcome.notes.iter().map(|note| shorten(note)).collect();
-    if value.is_null() && !printed.is_empty() {
+    if !printed.is_empty() {
         notes.push(format!("printed: {}", printed.trim_end()));
     }
     if let Some(changes) = &changes {

@@ -24,9 +24,6 @@ use std::time::{Duration, Instant};
 /// The maximum size of the results that are kept for a call that is suspended and runs again.
 const MAX_KEPT_BYTES: usize = 700 << 10;
 
-/// How many calls over the limit are refused before the script is ended.
-const MAX_REFUSED: usize = 100;
-
 /// How deep tools may call each other.
 const MAX_DEPTH: usize = 3;
 
@@ -251,8 +248,9 @@ impl ToolCaller {
             );
         }
         if effect > allowed {
+            let caller = if self.is_of_pack() { "a tool that calls it" } else { "this script" };
             let message = format!(
-                "`{name}` {}, and this script may only have the effect `{}`",
+                "`{name}` {}, and {caller} may only have the effect `{}`",
                 describe_effect(effect),
                 allowed.name()
             );
@@ -290,11 +288,8 @@ impl ToolCaller {
         }
         let error = Diagnostic::new(Code::LIMIT, format!("{most} calls were made, which is the limit of a script"))
             .help("ask for more in one call: a list in place of one id, or a search");
-        // A script that catches the error and tries again is ended.
-        match guard::current().filter(|_| before >= most + MAX_REFUSED) {
-            Some(guard) => Err(guard.stop(error)),
-            None => Err(error),
-        }
+        // A script that catches the error would take what it has for all there is.
+        Err(guard::current().map_or_else(|| error.clone(), |guard| guard.stop(error.clone())))
     }
 
     fn report_progress(&self, name: &str) {

@@ -46,12 +46,13 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let name = &tool.name.value;
         let description = tool.describe_with_operations(&tool.description.value);
         let size = ToolSize::of(name, &description, tool, contract);
-        let parts = named(&[
+        let parts = [
             ("the input schema", size.input),
             ("the output schema", size.output),
             ("the description", size.description),
             ("annotations and `_meta`", size.annotations),
-        ]);
+        ];
+        let parts = describe_largest(&parts.map(|(name, bytes)| (name.to_owned(), bytes)));
         let what = format!("the entry of `{name}` in the list");
         diagnostics.extend(judge(&what, size.list, "tool", budget.tool.as_ref(), &tool.name.at, &parts));
         let what = format!("the description of `{name}`");
@@ -87,17 +88,16 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// What makes a list of tools large, and what would help.
 pub fn advise_on_list(sizes: &[(&str, ToolSize)]) -> String {
     let tools: Vec<(String, usize)> = sizes.iter().map(|(name, size)| (format!("`{name}`"), size.list)).collect();
-    let tools: Vec<(&str, usize)> = tools.iter().map(|(name, size)| (name.as_str(), *size)).collect();
     let outputs = approximate_tokens(sizes.iter().map(|(_, size)| size.output).sum());
     format!(
         "{}; output schemas have ≈ {outputs}, which `[server] lists = \"lean\"` omits; `toolsd cost --tools` shows all",
-        named(&tools)
+        describe_largest(&tools)
     )
 }
 
 /// The largest of these parts, each with its tokens.
-fn named(parts: &[(&str, usize)]) -> String {
-    let mut parts: Vec<&(&str, usize)> = parts.iter().filter(|(_, bytes)| *bytes > 0).collect();
+pub fn describe_largest(parts: &[(String, usize)]) -> String {
+    let mut parts: Vec<&(String, usize)> = parts.iter().filter(|(_, bytes)| *bytes > 0).collect();
     parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
     let words = parts.iter().take(NAMED_PARTS).map(|(name, bytes)| format!("{name} ≈ {}", approximate_tokens(*bytes)));
     format!("the largest: {}", words.collect::<Vec<_>>().join(", "))

@@ -8,7 +8,6 @@ use crate::check;
 use crate::diagnostic::{Diagnostic, render};
 use crate::mcp::listed_tools;
 use crate::registry::{PackChoice, Registry, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs};
-use crate::surface::ToolSize;
 use crate::template;
 use clap::Args;
 
@@ -40,7 +39,7 @@ impl CheckCommand {
             parts.diagnostics.into_iter().filter(move |found| !is_incomplete || !needs_all_files(found))
         }));
         let registry = context.service()?.registry();
-        diagnostics.extend(call::name_clashes(&registry));
+        diagnostics.extend(call::wrong_names(&registry));
         diagnostics.extend(exceeds_list_budgets(&registry));
         diagnostics.sort_by_cached_key(|diagnostic| {
             let place = diagnostic.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
@@ -60,10 +59,12 @@ fn exceeds_list_budgets(registry: &Registry) -> Vec<Diagnostic> {
         [(workspace.server.budget.as_ref(), "`budget` of `[server]`"), (discover, "`budget` of `[discover]`")];
     let exceeded = budgets.into_iter().filter_map(|(budget, name)| {
         let budget = budget?;
-        let all = listed_tools(registry).iter().map(|(_, bytes)| bytes).sum();
+        let listed = listed_tools(registry);
+        let all = listed.iter().map(|(_, bytes)| bytes).sum();
         let excess = check::describe_excess("the list of tools that clients get", all, name, budget.value)?;
-        let sizes: Vec<_> = registry.tools.iter().map(|tool| (tool.name.as_str(), ToolSize::of_served(tool))).collect();
-        let help = check::advise_on_list(&sizes);
+        let parts: Vec<(String, usize)> =
+            listed.into_iter().map(|(name, bytes)| (format!("`{name}`"), bytes)).collect();
+        let help = check::describe_largest(&parts);
         Some(*Diagnostic::new(check::OVER_BUDGET, excess).at(budget.at.clone()).help(help))
     });
     exceeded.collect()

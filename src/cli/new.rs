@@ -41,6 +41,9 @@ enum NewKind {
     },
 }
 
+/// Up to this number of copied files, each is listed.
+const MAX_LISTED_FILES: usize = 5;
+
 impl NewCommand {
     //= docs/spec.md#definitions
     //# `toolsd new` MUST create files that pass `toolsd check` and `toolsd test`.
@@ -75,7 +78,15 @@ impl NewCommand {
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&json!({ "folder": target.root(), "files": paths, "notes": notes }));
         } else {
-            print_written(context, target.root(), &paths);
+            let (copied, own): (Vec<String>, Vec<String>) =
+                paths.into_iter().partition(|path| path.starts_with("fixtures/"));
+            print_written(context, target.root(), &own);
+            match copied.first().filter(|_| copied.len() > MAX_LISTED_FILES) {
+                Some(first) => {
+                    context.terminal.line(&format!("wrote {} files, such as {}/{first}", copied.len(), target.root()))
+                }
+                None => print_written(context, target.root(), &copied),
+            }
             context.hint_at_trust(&origin);
             notes.iter().for_each(|note| context.terminal.note(note));
         }

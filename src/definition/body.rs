@@ -46,6 +46,16 @@ pub enum Body {
     },
 }
 
+impl Body {
+    /// The text that a definition has itself: a constant, or a template.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Inline { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// How a variable or an argument is completed.
 #[derive(Clone, Debug)]
 pub enum Completion {

@@ -49,6 +49,7 @@ const ALONE: &[(&str, &str)] = &[
     ("template-partial", "The template includes a partial that does not exist."),
     ("template-syntax", "The template cannot be compiled."),
     ("unknown-pack", "No pack with this name is loaded."),
+    ("unmatched-name", "A name in `toolsd.toml` that pins or excepts a tool is that of no tool."),
     ("untrusted", "A file of the workspace is not trusted and therefore not used; `toolsd trust` allows it."),
     ("usage", "The command line is wrong, or it asks for something that does not exist."),
     ("utf8", "The bytes are not UTF-8."),

@@ -9,11 +9,15 @@ use crate::registry::{Registry, ServedTool};
 use crate::value::Json;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, json};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
 /// Up to this number of tools, the description of `find_tools` has all names.
 const MAX_NAMES: usize = 300;
+
+/// The maximum number of tools that are described at once.
+const MAX_DESCRIBED: usize = 50;
 
 /// How many tools a search returns.
 const FOUND: usize = 5;
@@ -155,7 +159,7 @@ fn check_arguments(tool: &str, arguments: &Map<String, Json>, known: &[HostArgum
         return Ok(());
     }
     let names: Vec<String> = known.iter().map(|(name, _, kind)| format!("`{name}` ({kind})")).collect();
-    let message = format!("the arguments of `{tool}` do not fit: {}", problems.join(" "));
+    let message = format!("the arguments of `{tool}` do not fit: {}", problems.join("; "));
     Err(Diagnostic::new(Code::ARGUMENTS, message).help(format!("it takes {}", names.join(", "))))
 }
 
@@ -195,7 +199,13 @@ fn find_request(discover: &DiscoverDefinition, arguments: &Map<String, Json>) ->
     )?;
     let text = |key: &str| arguments.get(key).and_then(Json::as_str).map(str::to_owned);
     let names = arguments.get("names").and_then(Json::as_array).into_iter().flatten();
-    let names: Vec<String> = names.filter_map(Json::as_str).map(str::to_owned).collect();
+    let names: BTreeSet<String> = names.filter_map(Json::as_str).map(str::to_owned).collect();
+    if names.len() > MAX_DESCRIBED {
+        let message =
+            format!("`names` has {} names, and at most {MAX_DESCRIBED} tools are described at once", names.len());
+        return Err(Diagnostic::new(Code::ARGUMENTS, message).help("ask for those that you will call"));
+    }
+    let names: Vec<String> = names.into_iter().collect();
     let query = text("query").filter(|query| !query.trim().is_empty());
     if query.is_none() && names.is_empty() {
         return Err(missing(FIND_TOOLS, "query", "pass words as `query`, or `names`"));

@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct Permissions(BTreeMap<String, u64>);
 
 /// The kinds whose permissions are values: the word that a permission begins with, and the words for people.
-const LISTS: [(&str, &str); 11] = [
+const LISTS: [(&str, &str); 13] = [
     ("read ", "reads"),
     ("write ", "writes"),
     ("env ", "environment:"),
@@ -37,6 +37,8 @@ const LISTS: [(&str, &str); 11] = [
     ("path ", "paths:"),
     ("prefix ", "names begin with:"),
     ("server ", "tells clients of the server:"),
+    ("code_mode ", "scripts of clients may call tools:"),
+    ("discover ", "clients find tools by words:"),
 ];
 
 /// What single programs may do: the name of the program follows, and behind a tab what it may.
@@ -97,10 +99,10 @@ fn describe_code_mode(code_mode: &CodeModeDefinition) -> Vec<String> {
 /// How tools are found, a line each.
 fn describe_discover(discover: &DiscoverDefinition) -> Vec<String> {
     // Every field is named: a new one is to be shown too.
-    let DiscoverDefinition { pin, limit, budget } = discover;
+    // `toolsd check` judges by the budget; no client sees it.
+    let DiscoverDefinition { pin, limit, budget: _ } = discover;
     let mut lines = vec![format!("limit = {}", limit.map_or_else(|| "default".to_owned(), |limit| limit.to_string()))];
     lines.extend(pin.iter().map(|pin| format!("pin {pin}")));
-    lines.extend(budget.iter().map(|budget| format!("budget = {}", budget.value)));
     lines
 }
 
@@ -187,8 +189,18 @@ impl Permissions {
 
     fn add_server(&mut self, server: &ServerDefinition) {
         // Every field is named: a new one is to be shown too.
-        let ServerDefinition { name, title, website_url, icons, page_size, lists_ttl_ms, lists, result_text, budget } =
-            server;
+        let ServerDefinition {
+            name,
+            title,
+            website_url,
+            icons,
+            page_size,
+            lists_ttl_ms,
+            lists,
+            result_text,
+            // `toolsd check` judges by it; no client sees it.
+            budget: _,
+        } = server;
         let icons = (!icons.is_empty()).then(|| icons.len().to_string());
         let all = [
             ("name", name.clone()),
@@ -199,7 +211,6 @@ impl Permissions {
             ("lists_ttl_ms", lists_ttl_ms.map(|time| time.to_string())),
             ("lists", lists.clone()),
             ("result_text", result_text.clone()),
-            ("budget", budget.as_ref().map(|budget| budget.value.to_string())),
         ];
         self.extend("server ", all.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}", value?))));
     }

@@ -7,10 +7,11 @@ mod parallel;
 mod property_reads;
 mod spelling;
 mod tool_functions;
+mod variables;
 
 use super::captured_variables::CapturedVariablesGuard;
 use super::compile::{add_variable_hooks, open_comment, script_of};
-use super::compiled::{AD_HOC_PATH, CompiledScripts};
+use super::compiled::{AD_HOC_PATH, CompiledScripts, Script};
 use super::convert::{from_value, to_value};
 use super::engine::{MAX_CALL_LEVELS, empty_engine_for_callers};
 use super::errors::diagnose;
@@ -18,11 +19,13 @@ use super::execution::{Execution, at_call_level, call_level, enter};
 use super::functions::ScriptFunctions;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, Guard};
-use crate::primitive_api::Host;
+use crate::primitive_api::{Host, ToolAccess};
 use crate::source::Source;
 use crate::value::Value;
 use property_reads::PropertyReads;
-use rhai::{Caches, Scope, Shared, Stmt};
+use rhai::{Caches, Engine, Scope, Shared, Stmt};
+use spelling::parts::{Part, parts};
+use std::ops::Range;
 use std::sync::Arc;
 use tool_functions::ToolNamespace;
 
@@ -34,6 +37,10 @@ pub struct AdHocScript {
     program: Arc<CompiledScripts>,
     scope: Scope<'static>,
     reads: Arc<PropertyReads>,
+    /// The script as it came.
+    written: Arc<Source>,
+    /// The variables in it that were replaced by copies.
+    copies: Vec<Range<usize>>,
 }
 
 /// What a script returned.
@@ -52,6 +59,7 @@ impl AdHocScript {
     pub fn compile(text: &str, input: Value, host: &dyn Host) -> Result<Self> {
         let text = spelling::normalize(check_text(text)?);
         let source = Source::new(AD_HOC_PATH, &*text);
+        refuse_large_integers(&source)?;
         let mut engine = empty_engine_for_callers();
         spelling::accept_other_spellings(&mut engine);
         let calls = tool_functions::register(&mut engine);
@@ -63,9 +71,21 @@ impl AdHocScript {
         // A pack of such a name hides neither.
         scope.push_constant_dynamic("input", from_value(input.clone()));
         scope.push_constant("tools", ToolNamespace);
-        let ast = match engine.compile_with_scope(&scope, &*source.text) {
-            Ok(ast) => ast,
-            Err(error) => return Err(idioms::describe_syntax_error(&source, &error, host)),
+        let compile = |engine: &Engine, source: &Arc<Source>| {
+            let compiled = engine.compile_with_scope(&scope, &*source.text);
+            compiled.map_err(|error| idioms::describe_syntax_error(source, &error, host))
+        };
+        let mut ast = compile(&engine, &source)?;
+        let written = Arc::clone(&source);
+        let copies = variables::held_by_chains(&source, &ast);
+        let source = match copies.is_empty() {
+            true => source,
+            false => {
+                let source = Source::new(AD_HOC_PATH, &*with_copies(&source.text, &copies));
+                spelling::accept_other_spellings(&mut engine);
+                ast = compile(&engine, &source)?;
+                source
+            }
         };
         if let Some(error) = open_comment(&engine, &source) {
             return Err(Box::new(error));
@@ -73,13 +93,14 @@ impl AdHocScript {
         let script = script_of(&source, ast);
         add_variable_hooks(&mut engine, std::slice::from_ref(&script));
         if let Some(tools) = host.tools() {
+            refuse_function_variables(&script, tools)?;
             tool_functions::register_named(&mut engine, &script, tools, &calls);
         }
         let reads = Arc::new(PropertyReads::of(&script));
         reads.observe(&input);
         calls.watch(&reads);
         let program = Arc::new(CompiledScripts::new(engine, vec![script], &[source]));
-        Ok(Self { program, scope, reads })
+        Ok(Self { program, scope, reads, written, copies })
     }
 
     /// Runs the script for a host under a guard.
@@ -100,7 +121,7 @@ impl AdHocScript {
             (None, result) => result,
         };
         guard::reserve_memory(0)?;
-        let value = result?;
+        let value = result.map_err(|error| self.as_written(self.with_misspelt(error)))?;
         let notes = self.notes(&value);
         Ok(AdHocOutcome { value, notes })
     }
@@ -118,16 +139,49 @@ impl AdHocScript {
             .eval_statements_raw(&mut state, &mut Caches::new(), &mut scope, script.ast.statements())
             .map_err(|error| {
                 let error = diagnose(&self.program, *error, Some(AD_HOC_PATH));
-                idioms::explain_error(error, script, host)
+                idioms::explain_error(error, script, host, &self.reads)
             })?;
         // A function is not data.
         to_value(&value, None)
+    }
+
+    /// The error, at its place in the script as it came.
+    fn as_written(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        if let Some(at) = error.at.as_mut().filter(|at| at.source.path == AD_HOC_PATH && !self.copies.is_empty()) {
+            let moved = |offset: usize| {
+                let mut shift = 0;
+                for place in &self.copies {
+                    shift += usize::from(offset > place.start + shift) * COPY.0.len();
+                    shift += usize::from(offset > place.end + shift) * COPY.1.len();
+                }
+                offset.saturating_sub(shift)
+            };
+            *at = self.written.place(moved(at.span.start)..moved(at.span.end));
+        }
+        error
+    }
+
+    /// The error, with the property that is misspelt on its line: what is read of it is nothing.
+    fn with_misspelt(&self, error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let is_of_nothing = error.message.contains("()") || error.message.starts_with("`for` takes");
+        if error.code != Code::SCRIPT || !is_of_nothing {
+            return error;
+        }
+        let line = error.at.as_ref().map(|at| format!("line {} ", at.line_column().0));
+        let note = line.and_then(|line| self.reads.notes().into_iter().find(|note| note.starts_with(&line)));
+        match note {
+            Some(note) => error.help(note),
+            None => error,
+        }
     }
 
     fn notes(&self, value: &Value) -> Vec<String> {
         let [script] = self.program.scripts.as_slice() else { return Vec::new() };
         let mut notes = self.reads.notes();
         notes.extend(idioms::unused::unused(script));
+        notes.extend(variables::changed_copies(script).into_iter().map(|(line, name)| {
+            format!("line {line} changes `{name}`, a copy of the item, and loses it: write `rows = rows.map(|{name}| {{ …; {name} }})`")
+        }));
         match script.ast.statements().last() {
             Some(Stmt::TryCatch(..)) => {
                 notes.push("`try` is a statement without a value: assign to a variable inside it".to_owned());
@@ -139,6 +193,54 @@ impl AdHocScript {
         }
         notes
     }
+}
+
+/// What makes a copy of a variable: the first item of a list of it, which rhai does not hold.
+const COPY: (&str, &str) = ("[", "][0]");
+
+/// The script with copies in place of some variables.
+fn with_copies(text: &str, places: &[Range<usize>]) -> String {
+    let mut copied = String::new();
+    let mut at = 0;
+    for place in places {
+        copied.push_str(&text[at..place.start]);
+        copied.extend([COPY.0, &text[place.clone()], COPY.1]);
+        at = place.end;
+    }
+    copied + &text[at..]
+}
+
+/// Refuses to call a tool where a variable of its name has a function: which of them is meant?
+fn refuse_function_variables(script: &Script, tools: &dyn ToolAccess) -> Result<()> {
+    let text = &script.source.text;
+    for (name, at) in tool_functions::called_functions(script) {
+        if tools.has(&name) && variables::is_function_variable(text, &name) {
+            let message = format!("`{name}` is a variable here, and a tool");
+            let error = Diagnostic::new(Code("script-syntax"), message).at(script.source.place(at..at + name.len()));
+            return Err(error.help(format!("call the function as `{name}.call(…)`, and give it another name")));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an integer that rhai would read as a number with a fraction, and so as another one.
+fn refuse_large_integers(source: &Arc<Source>) -> Result<()> {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.');
+    for (_, range) in parts(&source.text).into_iter().filter(|(part, _)| *part == Part::Code) {
+        let mut at = range.start;
+        for word in source.text[range].split_inclusive(|letter: char| !is_of_word(letter)) {
+            let digits = word.trim_end_matches(|letter: char| !is_of_word(letter));
+            let is_integer = digits.starts_with(|first: char| first.is_ascii_digit())
+                && digits.chars().all(|digit| digit.is_ascii_digit() || digit == '_');
+            if is_integer && digits.replace('_', "").parse::<i64>().is_err() {
+                let error =
+                    Diagnostic::new(Code("script-syntax"), format!("the integer {digits} has more than 64 bits"));
+                return Err(error.help("write it as a text").at(source.place(at..at + digits.len())));
+            }
+            at += word.len();
+        }
+    }
+    Ok(())
 }
 
 /// Removes a fence around the whole script, and refuses what is not a script at all.

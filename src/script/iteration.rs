@@ -1,11 +1,12 @@
-//! Verbs that call a function for each item (`map`, `filter`, `find`, `reduce`, …), for lists and for every sequence
-//! behind a handle. An error of the function ends them and is passed on unchanged.
+//! Verbs that call a function for each item (`map`, `filter`, `find`, `reduce`, …), for lists, for every sequence behind
+//! a handle, and for ranges. An error of the function ends them and is passed on unchanged.
 
 use super::convert::{HandleBox, RhaiResult, ScriptClosure, from_value, kind_of_type, raise};
 use super::execution::current;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::value::{Handle, with_article};
 use rhai::{Array, Dynamic, FnPtr, FuncRegistration, INT, Module, NativeCallContext};
+use std::ops::{Range, RangeInclusive};
 
 /// A verb on a sequence, with the arguments after the receiver.
 pub(super) type SequenceVerb = fn(&NativeCallContext<'_>, &Handle, &mut [&mut Dynamic]) -> RhaiResult;
@@ -35,7 +36,18 @@ pub(super) fn register(module: &mut Module) {
         pure(name).set_into_module(module, |context: NativeCallContext, handle: &mut HandleBox, function: FnPtr| {
             verb(items(&handle.0), &ItemFunction::new(&context, &function, 1)?)
         });
+        pure(name).set_into_module(module, |context: NativeCallContext, range: Range<INT>, function: FnPtr| {
+            verb(Box::new(range.map(Dynamic::from_int)), &ItemFunction::new(&context, &function, 1)?)
+        });
+        pure(name).set_into_module(
+            module,
+            |context: NativeCallContext, range: RangeInclusive<INT>, function: FnPtr| {
+                verb(Box::new(range.map(Dynamic::from_int)), &ItemFunction::new(&context, &function, 1)?)
+            },
+        );
     }
+    // The same as `from..to`, so that it has these verbs.
+    pure("range").set_into_module(module, |from: INT, to: INT| from..to);
     pure("reduce").set_into_module(module, |context: NativeCallContext, list: &mut Array, function: FnPtr| {
         reduce(Box::new(list.iter().cloned()), &ItemFunction::new(&context, &function, 2)?, Dynamic::UNIT)
     });

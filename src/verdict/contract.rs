@@ -7,11 +7,13 @@ use crate::value::Json;
 use serde_json::{Map, json};
 
 /// Texts of items: the key, the code of its change, and its word.
-const TEXTS: [(&str, &str, &str); 12] = [
+const TEXTS: [(&str, &str, &str); 14] = [
     ("name", "title-changed", "name"),
     ("title", "title-changed", "title"),
     ("description", "description-changed", "description"),
     ("description_by", "description-changed", "function of the description"),
+    ("text", "text-changed", "text"),
+    ("questions", "text-changed", "text of its questions"),
     ("listed_by", "listing-changed", "function that lists"),
     ("icons", "icons-changed", "icons"),
     ("deprecated", "deprecation-changed", "deprecation"),

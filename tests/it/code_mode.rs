@@ -297,3 +297,71 @@ fn a_tool_that_was_refused_says_why() {
         assert!(failed && answer.contains("there is no function `absent`"), "{script}: {answer}");
     }
 }
+
+#[test]
+fn a_name_in_the_settings_that_no_tool_has_is_a_warning() {
+    let home = Home::with(&[
+        (
+            ".toolsd/tools.d/a.toml",
+            "[pack]\ntitle = \"A\"\nversion = \"1\"\n\n[[tool]]\nname = \"get_one\"\ndescription = \"Returns the number one, for trials.\"\ntext = \"1\"\n[[tool.example]]\nexpect.result = \"1\"\n",
+        ),
+        ("toolsd.toml", "[code_mode]\nwithout = [\"get_on\", \"get_*\"]\n[discover]\npin = [\"nothing*\"]\n"),
+    ]);
+    let asked = home.run(&["trust", "--yes"]).ended(0);
+    assert!(asked.out.contains("scripts of clients may call tools:"), "{}", asked.out);
+    assert!(asked.out.contains("without get_on"), "{}", asked.out);
+    let checked = home.run(&["check", "--format", "json"]).ended(0).json();
+    let warned: Vec<(&str, &str)> = checked
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| (found["code"].as_str().unwrap(), found["message"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        warned,
+        [
+            ("unmatched-name", "`pin` of `[discover]` has `nothing*`, which no tool is called"),
+            ("unmatched-name", "`without` of `[code_mode]` has `get_on`, which no tool is called"),
+        ]
+    );
+    let named = home.run(&["check", "--pack", "a", "--format", "json"]).ended(0);
+    assert_eq!(named.json(), json!([]), "other packs may have them");
+}
+
+#[test]
+fn clients_are_notified_when_the_settings_change_the_list_of_tools() {
+    let (home, mut server) = changing("fn say(args) { \"one\" }\nfn nap(args) { 1 }");
+    home.write("toolsd.toml", "[discover]\n");
+    home.trust();
+    let names = |server: &mut Server| {
+        let tools = server.request("tools/list", json!({}))["result"]["tools"].clone();
+        tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    loop {
+        let heard = server.hear().unwrap();
+        if heard["method"] == "notifications/tools/list_changed"
+            && names(&mut server).contains(&"find_tools".to_owned())
+        {
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_client_hears_which_tools_a_script_calls() {
+    let home = Home::with(&[]);
+    let mut server = serve(&home, &["--code-mode"]);
+    let arguments = json!({ "script": "rows(); echo(#{ text: \"a\" }); 1" });
+    let id = server
+        .tell("tools/call", json!({ "name": "run_script", "arguments": arguments, "_meta": { "progressToken": "p" } }));
+    let mut heard = Vec::new();
+    loop {
+        let message = server.hear().unwrap();
+        if message["method"] == "notifications/progress" {
+            heard.push(message["params"]["message"].as_str().unwrap().to_owned());
+        } else if message["id"] == id {
+            break;
+        }
+    }
+    assert_eq!(heard, ["calls `rows`", "calls `echo`"]);
+}

@@ -11,8 +11,8 @@ use crate::definition::{Case, Validation};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::edit::{inline_toml, toml_key};
 use crate::primitive_api::Effect;
-use crate::registry::{EMBEDDED, Layer, PackChoice, merge_definitions};
-use crate::script::ad_hoc::conversion::{ConvertedScript, ToolNames, convert};
+use crate::registry::{EMBEDDED, Layer, PackChoice, Registry, merge_definitions};
+use crate::script::ad_hoc::conversion::{ConvertedScript, ToolNames, convert, handles_absence};
 use crate::value::Json;
 use crate::world::memory::MemoryWorld;
 use crate::world::recorded::RecordedWorld;
@@ -50,7 +50,11 @@ struct ScriptRun {
 struct NewTool<'a> {
     context: &'a CommandContext,
     pack: String,
+    /// The packs that serve.
+    packs: Vec<String>,
     name: &'a str,
+    /// The script as it came.
+    source: &'a str,
     script: ConvertedScript,
     arguments: Json,
     run: ScriptRun,
@@ -67,32 +71,77 @@ impl SourceScript {
         let (name, pack) = (check_name(name)?, pack_to_extend(context)?);
         let text = read_script(context, named)?;
         let input = self.input.as_deref().map(read_input).transpose()?;
-        let service = open(context, &pack, None)?;
-        let registry = service.registry();
-        if !registry.packs.iter().any(|served| served.name == pack) {
-            let message = format!("the pack `{pack}` does not serve here, so that its new tool cannot be tried");
-            let help = "`toolsd check` lists its errors, `toolsd trust` trusts it";
-            return Err(Diagnostic::new(Code("usage"), message).help(help));
+        let mut packs = active_packs(context)?;
+        let is_active = packs.contains(&pack);
+        if !is_active {
+            packs.push(pack.clone());
         }
+        let service = open(context, &packs, None)?;
+        let registry = service.registry();
+        check_place(&registry, &pack, name)?;
         let is_tool = |name: &str| registry.tool(name).is_some();
-        let packs = registry.packs.iter().map(|pack| pack.name.clone()).collect();
         let property = input.as_ref().filter(|input| !input.is_object()).map(|_| INPUT);
-        let converted = convert(&text, name, property, &ToolNames { is_tool: &is_tool, packs });
+        let converted = convert(&text, name, property, &ToolNames { is_tool: &is_tool, packs: packs.clone() });
         if let Ok(script) = &converted {
             check_input(script, input.as_ref())?;
         }
         let input = input.unwrap_or_else(|| json!({}));
         // Its errors are those of a script, and explained as such.
-        let run = run_script(context, &service, &text, &input)?;
+        let mut run = run_script(context, &service, &text, &input)?;
         let script = converted?;
-        let is_pure =
-            |name: &String| registry.tool(name).is_some_and(|tool| tool.definition.effect.value == Effect::Pure);
-        let effect = if run.tools.iter().all(is_pure) { Effect::Pure } else { Effect::Reads };
+        run.tools.extend(script.tools.iter().cloned());
+        let effect = effect_of(&registry, &run.tools)?;
         let arguments = property.map_or_else(|| input.clone(), |key| json!({ key: input }));
         let recorded = record_files(context, &service, &text, &input);
-        let tool = NewTool { context, pack, name, script, arguments, run, effect };
-        tool.proven(recorded).map(Some)
+        let (mut notes, named) = (script.notes(), pack.clone());
+        let tool = NewTool { context, pack, packs, name, source: &text, script, arguments, run, effect };
+        let (files, further) = tool.proven(recorded)?;
+        notes.extend(further);
+        if !is_active {
+            notes.push(format!("the pack `{named}` is not active here: `--pack {named}` serves it"));
+        }
+        Ok(Some((files, notes)))
     }
+}
+
+impl ConvertedScript {
+    /// What differs between the script and the tool, and what the tool lacks.
+    fn notes(&self) -> Vec<String> {
+        let parallel =
+            self.is_parallel.then_some("`parallel` became `map`: a tool of a pack makes one call after another");
+        let bare = self
+            .description
+            .is_none()
+            .then_some("the script has no comment: write when to use the tool as its `description`");
+        parallel.into_iter().chain(bare).map(str::to_owned).collect()
+    }
+}
+
+/// Refuses a pack that does not serve, and a name that is taken.
+fn check_place(registry: &Registry, pack: &str, name: &str) -> Result<()> {
+    let refused = |message: String, help: &str| Err(Diagnostic::new(Code("usage"), message).help(help));
+    if !registry.packs.iter().any(|served| served.name == pack) {
+        let message = format!("the pack `{pack}` does not serve here, so that its new tool cannot be tried");
+        return refused(message, "`toolsd check` lists its errors, `toolsd trust` trusts it");
+    }
+    match registry.tool(name) {
+        Some(known) => refused(format!("the pack `{}` has a tool `{name}`", known.pack.name), "choose another name"),
+        None => Ok(()),
+    }
+}
+
+/// The effect of a tool that calls these.
+fn effect_of(registry: &Registry, tools: &BTreeSet<String>) -> Result<Effect> {
+    let effects = tools.iter().filter_map(|name| Some((name, registry.tool(name)?.definition.effect.value)));
+    let mut strongest = Effect::Pure;
+    for (name, effect) in effects {
+        if effect > Effect::Reads {
+            let message = format!("the script calls `{name}`, which has the effect `{}`", effect.name());
+            return Err(Diagnostic::new(Code("usage"), message).help("tools of packs call only tools that read"));
+        }
+        strongest = strongest.max(effect);
+    }
+    Ok(strongest)
 }
 
 /// Refuses input that the script does not read, and a script without the input that it reads.
@@ -107,14 +156,15 @@ fn check_input(script: &ConvertedScript, input: Option<&Json>) -> Result<()> {
     Err(Diagnostic::new(Code("usage"), message).help(help))
 }
 
-/// Opens the packs that serve here and the pack of the new tool, with a layer on top of the others.
-fn open(context: &CommandContext, pack: &str, top: Option<Layer>) -> Result<Arc<Service>> {
-    let active = Service::open(Arc::new(context.pack_source(PackChoice::ByMarkers)?)).registry();
-    let mut names: Vec<String> = active.packs.iter().map(|pack| pack.name.clone()).collect();
-    if !names.iter().any(|name| name == pack) {
-        names.push(pack.to_owned());
-    }
-    let mut source = context.pack_source(PackChoice::Named(names))?;
+/// The names of the packs that serve here.
+fn active_packs(context: &CommandContext) -> Result<Vec<String>> {
+    let registry = Service::open(Arc::new(context.pack_source(PackChoice::ByMarkers)?)).registry();
+    Ok(registry.packs.iter().map(|pack| pack.name.clone()).collect())
+}
+
+/// Opens these packs, with a layer on top of the others.
+fn open(context: &CommandContext, packs: &[String], top: Option<Layer>) -> Result<Arc<Service>> {
+    let mut source = context.pack_source(PackChoice::Named(packs.to_vec()))?;
     if let Some(top) = top {
         let others = context.layers()?.into_iter().filter(|layer| layer.origin != EMBEDDED);
         source.take_all_layers(std::iter::once(top).chain(others).collect());
@@ -227,7 +277,7 @@ impl NewTool<'_> {
 
     /// Opens the packs with these files on top of the others.
     fn open(&self, files: &SkeletonFiles) -> Result<Arc<Service>> {
-        let service = open(self.context, &self.pack, Some(layer_of(files)?))?;
+        let service = open(self.context, &self.packs, Some(layer_of(files)?))?;
         let registry = service.registry();
         let is_ours = |error: &&Diagnostic| {
             let path = error.at.as_ref().map(|at| at.source.path.as_str());
@@ -292,7 +342,8 @@ impl NewTool<'_> {
         text.push_str(&format!("effect = \"{effect}\"\n"));
         let Some(arguments) = self.arguments.as_object().filter(|arguments| !arguments.is_empty()) else { return text };
         text.push_str("\n[tool.input]\ntype = \"object\"\n");
-        text.push_str(&assignment("required", &arguments.keys().collect::<Vec<_>>().into_iter().cloned().collect()));
+        let required = arguments.keys().filter(|key| !handles_absence(self.source, key));
+        text.push_str(&assignment("required", &required.cloned().collect()));
         text.push_str("\n[tool.input.properties]\n");
         for (name, value) in arguments {
             let mut schema = schema_of(value);

@@ -4,12 +4,15 @@ use super::super::compiled::AD_HOC_PATH;
 use super::super::engine::{empty_engine_for_callers, known_arities};
 use super::super::errors::describe_parse_error;
 use super::check_text;
+use super::property_reads::{is_handled, text_of};
 use super::spelling::parts::{Part, parts};
 use super::spelling::{SpellingReader, normalize};
 use super::tool_functions::ToolNamespace;
+use super::variables::{declared_names, held_by_chains};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
 use rhai::{AST, ASTNode, Engine, Expr, FnCallExpr, Position, Scope, Stmt, Token};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,6 +32,15 @@ pub struct ConvertedScript {
     pub description: Option<String>,
     /// Whether the script reads `input`.
     pub reads_input: bool,
+    /// The tools that it calls by name.
+    pub tools: BTreeSet<String>,
+    /// Whether it makes calls at the same time, which a pack makes one after another.
+    pub is_parallel: bool,
+}
+
+/// Whether a script handles that its `input` lacks a property.
+pub fn handles_absence(script: &str, property: &str) -> bool {
+    is_handled(script, property)
 }
 
 /// Converts a script. Its function is called `name`, and gets `input` as its argument, or as the argument's property
@@ -43,7 +55,9 @@ pub fn convert(text: &str, name: &str, property: Option<&str>, names: &ToolNames
     let ast = compile(&engine, &source, names)?;
     let tokens = std::mem::take(&mut *tokens.lock().unwrap_or_else(PoisonError::into_inner));
     let mut edits = tokens.edits;
-    edits.extend(call_edits(&source, &ast, names)?);
+    let calls = read_calls(&source, &ast, names)?;
+    edits.extend(calls.edits);
+    edits.extend(held_by_chains(&source, &ast).into_iter().map(|place| copy_of(&source.text, place)));
     edits.sort_by_key(|edit| edit.0.start);
     let comment = leading_comment(&source.text);
     let functions: Vec<Range<usize>> =
@@ -75,7 +89,8 @@ pub fn convert(text: &str, name: &str, property: Option<&str>, names: &ToolNames
     let description: Vec<&str> =
         source.text[comment].lines().map(comment_text).filter(|line| !line.is_empty()).collect();
     let description = (!description.is_empty()).then(|| description.join(" "));
-    Ok(ConvertedScript { text: file, description, reads_input: tokens.reads_input })
+    let (tools, is_parallel) = (calls.tools, calls.is_parallel);
+    Ok(ConvertedScript { text: file, description, reads_input: tokens.reads_input, tools, is_parallel })
 }
 
 fn compile(engine: &Engine, source: &Source, names: &ToolNames<'_>) -> Result<AST> {
@@ -89,6 +104,11 @@ fn compile(engine: &Engine, source: &Source, names: &ToolNames<'_>) -> Result<AS
 
 /// A part of the text and what comes in its place.
 type Edit = (Range<usize>, String);
+
+/// A copy in place of a variable that a chain of methods holds.
+fn copy_of(text: &str, place: Range<usize>) -> Edit {
+    (place.clone(), format!("[{}][0]", &text[place]))
+}
 
 /// What the tokens of a script say.
 #[derive(Default)]
@@ -170,7 +190,11 @@ fn double_quoted(inner: &str) -> String {
     let mut letters = inner.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
-            '\\' if letters.peek() == Some(&'\'') => {}
+            // An escaped quote, and a doubled one.
+            '\\' | '\'' if letters.peek() == Some(&'\'') => {
+                letters.next();
+                quoted.push('\'');
+            }
             '\\' => {
                 quoted.push(letter);
                 quoted.extend(letters.next());
@@ -183,21 +207,41 @@ fn double_quoted(inner: &str) -> String {
     quoted
 }
 
-/// The edits that call tools by `call_tool`, and `map` for `parallel`.
-fn call_edits(source: &Arc<Source>, ast: &AST, names: &ToolNames<'_>) -> Result<Vec<Edit>> {
-    let mut edits = Vec::new();
+/// What the calls of a script say.
+#[derive(Default)]
+struct Calls {
+    /// `call_tool` in place of the tools, `map` in place of `parallel`.
+    edits: Vec<Edit>,
+    tools: BTreeSet<String>,
+    is_parallel: bool,
+}
+
+fn read_calls(source: &Arc<Source>, ast: &AST, names: &ToolNames<'_>) -> Result<Calls> {
+    let mut calls = Calls::default();
     let mut refused = None;
+    let declared = declared_names(ast);
+    let mut namespaces: Vec<String> = names.packs.iter().map(|pack| pack.replace('-', "_")).collect();
+    namespaces.push("tools".to_owned());
+    namespaces.retain(|name| !declared.contains(name));
+    let is_own = |name: &str, arguments: usize| {
+        ast.iter_functions().any(|function| function.name == name && function.params.len() == arguments)
+    };
     ast.walk(&mut |path: &[ASTNode<'_>]| {
         let Some((call, position, is_method)) = path.last().and_then(called) else { return true };
         let name = call.name.as_str();
         let start = offset(source, position);
-        let namespace = is_method.then(|| namespace_before(source, path)).flatten();
+        let namespace = is_method.then(|| namespace_before(source, path, &namespaces)).flatten();
         let is_tool = (names.is_tool)(name)
-            && (namespace.is_some() || !is_method && !known_arities(name).contains(&call.args.len()));
+            && (namespace.is_some()
+                || !is_method && !known_arities(name).contains(&call.args.len()) && !is_own(name, call.args.len()));
         if is_tool {
-            edits.extend(tool_call(source, call, namespace.unwrap_or(start)..start));
+            calls.edits.extend(tool_call(source, call, namespace.unwrap_or(start)..start));
+            calls.tools.insert(name.to_owned());
+        } else if name == "call_tool" {
+            calls.tools.extend(call.args.first().and_then(text_of).map(str::to_owned));
         } else if name == "parallel" {
-            edits.push((start..start + name.len(), "map".to_owned()));
+            calls.edits.push((start..start + name.len(), "map".to_owned()));
+            calls.is_parallel = true;
         } else if matches!(name, "tools" | "describe") {
             let message = format!("a tool of a pack has no `{name}`, which finds tools for a model");
             let error = Diagnostic::new(Code("usage"), message).help("name the tool that the script calls");
@@ -205,7 +249,7 @@ fn call_edits(source: &Arc<Source>, ast: &AST, names: &ToolNames<'_>) -> Result<
         }
         refused.is_none()
     });
-    refused.map_or(Ok(edits), Err)
+    refused.map_or(Ok(calls), Err)
 }
 
 /// A call, its place, and whether it is one of a method.
@@ -220,17 +264,24 @@ fn called<'a>(node: &ASTNode<'a>) -> Option<(&'a FnCallExpr, Position, bool)> {
 }
 
 /// Where the constant begins whose method is called, if it is `tools` or that of a pack.
-fn namespace_before(source: &Source, path: &[ASTNode<'_>]) -> Option<usize> {
+fn namespace_before(source: &Source, path: &[ASTNode<'_>], namespaces: &[String]) -> Option<usize> {
+    let method = path.last()?.position();
     let of = |node: &ASTNode<'_>| match node {
-        ASTNode::Expr(Expr::Dot(pair, ..)) => match &pair.lhs {
-            Expr::Variable(name, _, position) => Some((name.1.to_string(), *position)),
-            _ => None,
-        },
+        ASTNode::Expr(Expr::Dot(pair, ..)) => {
+            let first = match &pair.rhs {
+                Expr::Dot(rest, ..) | Expr::Index(rest, ..) => &rest.lhs,
+                alone => alone,
+            };
+            match &pair.lhs {
+                Expr::Variable(name, _, position) if first.position() == method => {
+                    namespaces.iter().any(|known| known == name.1.as_str()).then_some(*position)
+                }
+                _ => None,
+            }
+        }
         _ => None,
     };
-    let (name, position) = path.iter().rev().skip(1).take(2).find_map(of)?;
-    let start = offset(source, position);
-    source.text[start..].starts_with(&name).then_some(start)
+    path.iter().rev().skip(1).take(2).find_map(of).map(|position| offset(source, position))
 }
 
 /// `name(…)` as `call_tool("name", …)`. `before` is from the constant to the name.
@@ -364,5 +415,26 @@ three`;
 }
 ";
         assert_eq!(converted.text, expected);
+    }
+
+    #[test]
+    fn names_mean_what_they_mean_in_the_script() {
+        let names = ToolNames {
+            is_tool: &|name| ["echo", "filter", "len", "get-it"].contains(&name),
+            packs: vec!["tea".into()],
+        };
+        for (script, expected) in [
+            ("let rows = [1]; rows.filter(|r| r > 1).len()", "let rows = [1]; rows.filter(|r| r > 1).len()"),
+            ("tea.filter(#{}).filter(|r| true)", "call_tool(\"filter\", #{}).filter(|r| true)"),
+            ("tools.echo(#{}).len", "call_tool(\"echo\", #{}).len"),
+            ("let tools = #{ echo: |x| 1 }; tools.echo(#{})", "let tools = #{ echo: |x| 1 }; tools.echo(#{})"),
+            ("'it''s'", "\"it's\""),
+            ("let g = #{}; g.keys().map(|k| g[k])", "let g = #{}; [g][0].keys().map(|k| g[k])"),
+        ] {
+            let converted = convert(script, "kept", None, &names).unwrap().text;
+            assert_eq!(converted, format!("fn kept(args) {{\n    {expected}\n}}\n"), "{script}");
+        }
+        let own = convert("fn echo(m) { 1 } echo(#{})", "kept", None, &names).unwrap().text;
+        assert!(own.contains("    echo(#{})\n"), "{own}");
     }
 }

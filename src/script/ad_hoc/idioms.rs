@@ -9,7 +9,9 @@ use super::super::compiled::Script;
 use super::super::engine::is_for_callers;
 use super::super::errors::describe_parse_error;
 use super::super::unbalanced::describe_unbalanced;
+use super::property_reads::PropertyReads;
 use super::spelling::parts::{Part, parts};
+use super::variables::is_function_variable;
 use crate::diagnostic::{Code, Diagnostic, foreign_word, nearest, translate_keyword};
 use crate::primitive_api::{Host, ToolAccess};
 use crate::primitives;
@@ -151,7 +153,12 @@ fn describe_module(module: &str, host: &dyn Host) -> Box<Diagnostic> {
 }
 
 /// An error while the script ran, with what to write instead.
-pub(super) fn explain_error(mut error: Box<Diagnostic>, script: &Script, host: &dyn Host) -> Box<Diagnostic> {
+pub(super) fn explain_error(
+    mut error: Box<Diagnostic>,
+    script: &Script,
+    host: &dyn Host,
+    reads: &PropertyReads,
+) -> Box<Diagnostic> {
     error.trace.clear();
     if error.code != Code::SCRIPT {
         return error;
@@ -165,10 +172,14 @@ pub(super) fn explain_error(mut error: Box<Diagnostic>, script: &Script, host: &
         error.message = format!("`{name}` is a tool, which takes one map");
         return error.help(format!("call it as `{signature}`"));
     }
+    if let Some(help) = refused.as_deref().and_then(|name| describe_receiver(&error.message, name, &reads.lists())) {
+        return error.help(help);
+    }
+    if error.message == "there is no variable `input`" {
+        return error.help("a `fn` sees only its parameters: pass `input` to it, or use a closure");
+    }
     let property = quoted_after(&error.message, "has no property `").map(str::to_owned);
-    let closure = missing
-        .as_ref()
-        .filter(|name| ["let", "const"].iter().any(|word| script.source.text.contains(&format!("{word} {name} = |"))));
+    let closure = missing.as_ref().filter(|name| is_function_variable(&script.source.text, name));
     if let Some(name) = closure {
         let help = format!("`{name}` is a closure: `{name}.call(…)`");
         return error.help(help);
@@ -176,7 +187,11 @@ pub(super) fn explain_error(mut error: Box<Diagnostic>, script: &Script, host: &
     if let Some(help) = missing.iter().chain(&refused).chain(&property).find_map(|name| verb(name)) {
         return error.help(help);
     }
+    if let Some(help) = missing.as_ref().and_then(|name| same_tool(host.tools()?, name)) {
+        return error.help(help);
+    }
     if let Some(name) = &refused
+        && !VERBS_OF_LISTS.contains(&name.as_str())
         && primitives::find(name).is_some_and(|primitive| !is_for_callers(primitive))
     {
         error.message = format!("a script of a caller has no `{name}`: it reaches tools, and nothing else");
@@ -187,17 +202,28 @@ pub(super) fn explain_error(mut error: Box<Diagnostic>, script: &Script, host: &
     {
         return error.help(help);
     }
-    let is_generic =
-        error.help.as_deref().is_none_or(|help| help.contains("toolsd docs") || help.starts_with("scripts say"));
-    if is_generic && let Some(name) = missing {
-        let nearest = host.tools().and_then(|tools| nearest_tool(tools, &name));
-        let help = nearest.or_else(|| foreign_word(&name)).or_else(|| translate_keyword(&name));
-        return error.help(help.unwrap_or_else(|| {
-            "`tools(\"words\")` finds tools; arrays have map, filter, find, some, all, reduce, sort, group_by, take"
-                .to_owned()
-        }));
+    match missing {
+        Some(name) => explain_missing(error, &name, host),
+        None => error,
     }
-    error
+}
+
+/// The error of a function that does not exist, with the nearest tool, function, or word of this language.
+fn explain_missing(mut error: Box<Diagnostic>, name: &str, host: &dyn Host) -> Box<Diagnostic> {
+    // A tool that is called nearly so is meant, rather than a function.
+    let is_generic = error.help.as_deref().is_none_or(|help| {
+        ["did you mean", "scripts say"].iter().any(|start| help.starts_with(start)) || help.contains("toolsd docs")
+    });
+    if !is_generic {
+        return error;
+    }
+    let nearest = host.tools().and_then(|tools| nearest_tool(tools, name));
+    let function = error.help.take().filter(|help| help.starts_with("did you mean"));
+    let help = nearest.or(function).or_else(|| foreign_word(name)).or_else(|| translate_keyword(name));
+    error.help(help.unwrap_or_else(|| {
+        "`tools(\"words\")` finds tools; arrays have map, filter, find, some, all, reduce, sort, group_by, take"
+            .to_owned()
+    }))
 }
 
 /// The help for an operator or a statement that does not take a value.
@@ -212,6 +238,12 @@ fn describe_value(error: &Diagnostic) -> Option<&'static str> {
         Some("write `take(2)` for the first two items, `skip(1).take(2)` for others")
     } else if message.starts_with("expected bool") && line.contains("||") {
         Some("write `a ?? b` for a default: `||` takes only true and false")
+    } else if message.starts_with("expected bool, got array") || message.starts_with("expected bool, got map") {
+        Some("write `!x.is_empty()`, or `x != ()`: `if` and `while` take only true and false")
+    } else if message.starts_with("expected bool") {
+        Some("write a comparison, such as `x != ()`, `x > 0` or `x != \"\"`")
+    } else if message.starts_with("`*` does not take string") {
+        Some("write `\"ab\".repeat(3)`")
     } else if message.starts_with("`%` does not take string") {
         Some("write `` `…${x}…` `` for a text with values")
     } else if message.starts_with("`for` takes") {
@@ -219,6 +251,44 @@ fn describe_value(error: &Diagnostic) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// The help for a verb of lists that is called on a map or on nothing.
+fn describe_receiver(message: &str, name: &str, lists: &[String]) -> Option<String> {
+    let receiver = message.split_once("` does not take ")?.1.split([',', ' ']).next()?;
+    if receiver == "map" && VERBS_OF_LISTS.contains(&name) {
+        return Some(match lists {
+            [] => "a map is not a list: write `map.keys().map(|key| map[key])`, or `map.values()`".to_owned(),
+            [list] => {
+                format!("a map is not a list: the list in the result is its `{list}`, so write `x.{list}.{name}(…)`")
+            }
+            lists => format!(
+                "a map is not a list: the lists in results are `{}`, so write `x.{}.{name}(…)`",
+                lists.join("`, `"),
+                lists[0]
+            ),
+        });
+    }
+    None
+}
+
+/// Verbs that lists have, and maps do not.
+const VERBS_OF_LISTS: &[&str] = &[
+    "all", "count_by", "filter", "find", "flatten", "for_each", "group_by", "join", "map", "reduce", "reverse", "skip",
+    "some", "sort", "sum", "take", "unique",
+];
+
+/// The tool whose name differs in the case of letters, in `-` and `_`, or by the prefix of its pack only.
+fn same_tool(tools: &dyn ToolAccess, name: &str) -> Option<String> {
+    let folded = |name: &str| {
+        name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
+    };
+    let wanted = folded(name);
+    let names = tools.names();
+    let same = names.iter().find(|known| folded(known) == wanted);
+    let suffix = format!("_{name}");
+    let found = same.or_else(|| names.iter().find(|known| known.ends_with(&suffix)))?;
+    tools.signature(found).map(|signature| format!("call the tool as `{signature}`"))
 }
 
 /// The nearest tool and how it is called.

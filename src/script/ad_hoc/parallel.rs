@@ -6,21 +6,44 @@ use super::super::pool::STACK_BYTES;
 use super::super::pool::pooled_call::{current_call, enter_call};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard;
-use rhai::{ASTNode, Array, Dynamic, Engine, Expr, FnPtr, FuncRegistration, Module, NativeCallContext, Position, Stmt};
+use rhai::{
+    ASTNode, Array, Dynamic, Engine, Expr, FnPtr, FuncRegistration, INT, Module, NativeCallContext, Position, Stmt,
+};
+use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+/// The maximum number of items of a range.
+const MAX_NUMBERS: usize = 100_000;
+
 /// Adds `parallel` to an engine.
 pub(super) fn register(engine: &mut Engine) {
     let mut module = Module::new();
-    FuncRegistration::new("parallel")
-        .with_purity(true)
-        .with_volatility(true)
-        .set_into_module(&mut module, |context: NativeCallContext, list: Array, function: FnPtr| {
-            run(&context, &list, &function)
-        });
+    let declared = || FuncRegistration::new("parallel").with_purity(true).with_volatility(true);
+    declared().set_into_module(&mut module, |context: NativeCallContext, list: Array, function: FnPtr| {
+        run(&context, &list, &function)
+    });
+    declared().set_into_module(&mut module, |context: NativeCallContext, range: Range<INT>, function: FnPtr| {
+        run(&context, &numbers(&context, range)?, &function)
+    });
+    declared().set_into_module(
+        &mut module,
+        |context: NativeCallContext, range: RangeInclusive<INT>, function: FnPtr| {
+            run(&context, &numbers(&context, range)?, &function)
+        },
+    );
     engine.register_global_module(module.into());
+}
+
+/// The numbers of a range as a list.
+fn numbers(context: &NativeCallContext<'_>, range: impl Iterator<Item = INT>) -> RhaiResult<Array> {
+    let list: Array = range.take(MAX_NUMBERS + 1).map(Dynamic::from_int).collect();
+    if list.len() <= MAX_NUMBERS {
+        return Ok(list);
+    }
+    let message = format!("`parallel` takes at most {MAX_NUMBERS} numbers of a range");
+    Err(raise(Diagnostic::new(Code::LIMIT, message).help("a script may make far fewer calls"), context))
 }
 
 /// All calls end before the first failure, by place, is thrown.
@@ -114,7 +137,7 @@ const CHANGING: &[&str] = &[
 ];
 
 /// What a node changes: the place that it assigns, or the receiver of a method that changes it.
-fn changed_place<'a>(node: &ASTNode<'a>) -> Option<&'a Expr> {
+pub(super) fn changed_place<'a>(node: &ASTNode<'a>) -> Option<&'a Expr> {
     match node {
         ASTNode::Stmt(Stmt::Assignment(assignment)) => Some(&assignment.1.lhs),
         ASTNode::Expr(Expr::Dot(pair, ..)) if changes(&pair.rhs) => Some(&pair.lhs),

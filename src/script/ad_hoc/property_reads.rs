@@ -16,6 +16,9 @@ const MAX_KEYS: usize = 1_000;
 /// The maximum length of a text that may be the key of a map that the script makes, as `group_by` does.
 const MAX_KEY_BYTES: usize = 64;
 
+/// Verbs that take the name of a field as a text.
+const BY_FIELD: &[&str] = &["count_by", "group_by", "sort", "sum_by", "unique_by"];
+
 /// Properties of errors and of texts.
 const OWN_PROPERTIES: &[&str] =
     &["at", "code", "data", "help", "is_empty", "kind", "len", "message", "path", "text", "tool"];
@@ -29,6 +32,8 @@ struct Unknown {
     unknown: BTreeMap<String, usize>,
     /// The keys of the values.
     keys: BTreeSet<String>,
+    /// The keys of results whose values are lists.
+    lists: BTreeSet<String>,
 }
 
 impl PropertyReads {
@@ -37,6 +42,8 @@ impl PropertyReads {
         let text = &script.source.text;
         let mut reads: BTreeMap<String, usize> = BTreeMap::new();
         let mut made: BTreeSet<String> = OWN_PROPERTIES.iter().map(|name| (*name).to_owned()).collect();
+        // Texts that name a field are visited after the call that takes them.
+        let mut named: BTreeSet<String> = BTreeSet::new();
         let mut parses = false;
         script.ast.walk(&mut |path: &[ASTNode<'_>]| {
             match path.last() {
@@ -46,8 +53,17 @@ impl PropertyReads {
                 Some(ASTNode::Expr(Expr::Map(map, _))) => {
                     made.extend(map.0.iter().map(|(name, _)| name.name.to_string()));
                 }
-                Some(ASTNode::Expr(Expr::StringConstant(text, _))) => drop(made.insert(text.to_string())),
-                Some(ASTNode::Expr(Expr::FnCall(call, _) | Expr::MethodCall(call, _))) => {
+                Some(ASTNode::Expr(Expr::StringConstant(text, _))) if !named.contains(&**text) => {
+                    made.insert(text.to_string());
+                }
+                Some(ASTNode::Expr(Expr::FnCall(call, position) | Expr::MethodCall(call, position))) => {
+                    if BY_FIELD.contains(&call.name.as_str()) {
+                        for field in call.args.iter().filter_map(|argument| text_of(argument)) {
+                            let field = field.trim_start_matches('-');
+                            named.insert(field.to_owned());
+                            reads.entry(field.to_owned()).or_insert_with(|| position.line().unwrap_or(1));
+                        }
+                    }
                     // What is parsed from a text has keys that are not known before.
                     parses |= call.name.starts_with("parse_") || call.name.starts_with("captures");
                 }
@@ -57,19 +73,28 @@ impl PropertyReads {
             true
         });
         reads.retain(|name, _| !parses && !made.contains(name) && !is_handled(text, name));
-        Self(Mutex::new(Unknown { unknown: reads, keys: BTreeSet::new() }))
+        Self(Mutex::new(Unknown { unknown: reads, ..Unknown::default() }))
     }
 
     fn state(&self) -> MutexGuard<'_, Unknown> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets the properties that a value has.
+    /// Forgets the properties that a value has. The lists in a result are remembered.
     pub(super) fn observe(&self, value: &Value) {
         let mut state = self.state();
+        if let Value::Map(map) = value {
+            let lists = map.iter().filter(|(_, value)| matches!(value, Value::List(_)));
+            state.lists.extend(lists.take(MAX_NOTES).map(|(key, _)| key.to_string()));
+        }
         if !state.unknown.is_empty() {
             state.observe(value);
         }
+    }
+
+    /// The keys of results whose values are lists.
+    pub(super) fn lists(&self) -> Vec<String> {
+        self.state().lists.iter().take(MAX_NOTES).cloned().collect()
     }
 
     /// A line for each property that no value had.
@@ -107,6 +132,14 @@ impl Unknown {
     }
 }
 
+/// A constant text.
+pub(super) fn text_of(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::StringConstant(text, _) => Some(text),
+        _ => None,
+    }
+}
+
 /// Adds the properties of an assigned place.
 fn assigned(place: &Expr, made: &mut BTreeSet<String>) {
     match place {
@@ -120,7 +153,7 @@ fn assigned(place: &Expr, made: &mut BTreeSet<String>) {
 }
 
 /// Whether a script handles the absence of a property: `a.name ?? b`, `a?.name`, `a.name == ()`.
-fn is_handled(script: &str, name: &str) -> bool {
+pub(super) fn is_handled(script: &str, name: &str) -> bool {
     let read = format!(".{name}");
     script.match_indices(&read).any(|(at, read)| {
         let (before, after) = (&script[..at], &script[at + read.len()..]);

@@ -56,13 +56,17 @@ pub(super) fn register(engine: &mut Engine) -> ToolCalls {
     function("call_tool").set_into_module(&mut module, move |context: NativeCallContext, name: &str| {
         own.call(name, None, context.call_level(), context.call_position())
     });
-    function("tools").set_into_module(&mut module, |context: NativeCallContext, words: &str| {
-        look_up(&context, |tools| tools.find(Some(words)))
+    let own = calls.clone();
+    function("tools").set_into_module(&mut module, move |context: NativeCallContext, words: &str| {
+        own.look_up(&context, |tools| tools.find(Some(words)))
     });
-    function("tools")
-        .set_into_module(&mut module, |context: NativeCallContext| look_up(&context, |tools| tools.find(None)));
-    function("describe").set_into_module(&mut module, |context: NativeCallContext, name: ImmutableString| {
-        look_up(&context, |tools| tools.describe(&name))
+    let own = calls.clone();
+    function("tools").set_into_module(&mut module, move |context: NativeCallContext| {
+        own.look_up(&context, |tools| tools.find(None))
+    });
+    let own = calls.clone();
+    function("describe").set_into_module(&mut module, move |context: NativeCallContext, name: ImmutableString| {
+        own.look_up(&context, |tools| tools.describe(&name))
     });
     engine.register_global_module(module.into());
     let own = calls.clone();
@@ -125,9 +129,17 @@ fn called_names(script: &Script) -> BTreeSet<String> {
     names
 }
 
-fn look_up(context: &NativeCallContext<'_>, look: impl FnOnce(&dyn ToolAccess) -> Result<Value>) -> RhaiResult {
-    let found = current().and_then(|execution| look(tools_of(&*execution.host)?));
-    found.map(from_value).map_err(|error| raise_at(error, Some(AD_HOC_PATH), context.call_position()))
+/// The functions that a script calls by name, not as methods: each with its offset.
+pub(super) fn called_functions(script: &Script) -> Vec<(String, usize)> {
+    let mut called = Vec::new();
+    script.ast.walk(&mut |path: &[ASTNode<'_>]| {
+        if let Some(ASTNode::Expr(Expr::FnCall(call, at)) | ASTNode::Stmt(Stmt::FnCall(call, at))) = path.last() {
+            let at = script.source.offset(at.line().unwrap_or(usize::MAX), at.position().unwrap_or(1));
+            called.push((call.name.to_string(), at));
+        }
+        true
+    });
+    called
 }
 
 impl std::fmt::Debug for ToolNamespace {
@@ -165,6 +177,22 @@ impl ToolCalls {
         }
     }
 
+    fn look_up(
+        &self,
+        context: &NativeCallContext<'_>,
+        look: impl FnOnce(&dyn ToolAccess) -> Result<Value>,
+    ) -> RhaiResult {
+        let found = current().and_then(|execution| look(tools_of(&*execution.host)?));
+        let found = found.inspect(|value| self.observe(value));
+        found.map(from_value).map_err(|error| raise_at(error, Some(AD_HOC_PATH), context.call_position()))
+    }
+
+    fn observe(&self, value: &Value) {
+        if let Some(reads) = self.0.reads.get() {
+            reads.observe(value);
+        }
+    }
+
     fn call(&self, name: &str, arguments: Option<&Dynamic>, level: usize, position: Position) -> RhaiResult {
         let run = || {
             guard::check_stopped()?;
@@ -173,9 +201,7 @@ impl ToolCalls {
             let arguments =
                 arguments.map_or_else(|| Ok(Value::Map(value::Map::default())), |map| to_value(map, None))?;
             let value = tools.call(name, arguments)?;
-            if let Some(reads) = self.0.reads.get() {
-                reads.observe(&value);
-            }
+            self.observe(&value);
             guard::check()?;
             Ok(from_value(value))
         };

@@ -81,7 +81,8 @@ found.map(|note| ({ title: first_line(note.text), quote: 'it\'s "hot"', path: to
         &home,
         &["new", "tool", "find_by_word", "--pack", "team", "--from-script", "script.rhai", "--input", input],
     );
-    assert!(made.ended(0).err.is_empty());
+    let made = made.ended(0);
+    assert_eq!(made.err.trim(), "`parallel` became `map`: a tool of a pack makes one call after another");
     assert_eq!(run(&home, &["check", "--format", "json", "team"]).ended(0).json(), json!([]));
     let tested = run(&home, &["test", "team", "--format", "json"]).ended(0).json();
     assert_eq!((&tested["passed"], &tested["failed"]), (&json!(1), &json!(0)));

@@ -64,6 +64,10 @@ fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state()
     server.wait(|message| message["method"] == json!("notifications/prompts/list_changed"));
     server.says_at_last("say", &json!({}), "three");
     assert_eq!(server.lists_changed(), [1, 1, 0]);
+    let described = "[[prompt]]\nname = \"greet\"\ndescription = \"Greets.\"\ntext = \"hello\"\n";
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{}{}text = \"x\"\n{described}", tool("say"), tool("more")));
+    server.wait(|message| message["method"] == json!("notifications/prompts/list_changed"));
+    assert_eq!(server.lists_changed(), [1, 2, 0]);
     assert_eq!(server.heard.iter().filter(reported).count(), 1, "{:#?}", server.heard);
     server.end();
 }

@@ -31,6 +31,9 @@ const MODULE: &str = "tools are functions already: leave the module out; `tools(
 
 const VERBS: &[(&[&str], &str)] = &[
     (&["length", "size", "count"], "`len()`"),
+    (&["find_tools", "search_tools", "list_tools"], "`tools(\"words\")`"),
+    (&["run_script", "run_writing_script"], "write the calls themselves: this is the script"),
+    (&["parallel"], "`parallel(list, |item| …)`: a list, and a function of one item"),
     (&["includes", "has", "hasOwnProperty", "has_key"], "`contains(…)`, or `x in list`"),
     (&["any"], "`some(|x| …)`"),
     (&["every"], "`all(|x| …)`"),
@@ -72,7 +75,7 @@ const VERBS: &[(&[&str], &str)] = &[
         "`type_of(x) == \"string\"`: `i64`, `f64`, `array`, `map`, `bool`",
     ),
     (&["Array"], "`[…]`; `type_of(x) == \"array\"` tests for a list"),
-    (&["raise", "panic"], "`throw \"message\"`"),
+    (&["raise", "panic", "fail", "Error"], "`throw \"message\"`"),
     (&["require", "include"], MODULE),
     (
         &[

@@ -1,0 +1,141 @@
+//! The variables of a script: which it declares, which copies it changes and loses, and which a chain of methods would
+//! still hold while a function in it reads them.
+
+use super::super::compiled::{Script, is_closure};
+use super::parallel::changed_place;
+use crate::source::Source;
+use rhai::{AST, ASTNode, Expr, Position, Stmt};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// The names of variables and parameters.
+pub(super) fn declared_names(ast: &AST) -> BTreeSet<String> {
+    // The parameters of a closure include what it captures.
+    let functions = ast.iter_functions().filter(|function| !is_closure(function.name));
+    let mut names: BTreeSet<String> =
+        functions.flat_map(|function| function.params.into_iter().map(str::to_owned)).collect();
+    ast.walk(&mut |path: &[ASTNode<'_>]| {
+        match path.last() {
+            Some(ASTNode::Stmt(Stmt::Var(parts, ..))) => drop(names.insert(parts.0.name.to_string())),
+            Some(ASTNode::Stmt(Stmt::For(parts, _))) => {
+                names.insert(parts.0.name.to_string());
+                names.extend(parts.1.iter().map(|counter| counter.name.to_string()));
+            }
+            _ => {}
+        }
+        true
+    });
+    names
+}
+
+/// Whether a script declares a variable whose value is a function.
+pub(super) fn is_function_variable(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].trim_end();
+        let is_declared = before.len() < at && ["let", "const", "var"].iter().any(|word| before.ends_with(word));
+        let value = text[at + name.len()..].trim_start().strip_prefix('=').map(str::trim_start);
+        is_declared && value.is_some_and(|value| value.starts_with('|') || value.starts_with("Fn("))
+    })
+}
+
+/// The loops that change a copy of each item and do nothing with it: the line and the variable of each.
+pub(super) fn changed_copies(script: &Script) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    script.ast.walk(&mut |path: &[ASTNode<'_>]| {
+        if let Some(ASTNode::Stmt(Stmt::For(parts, _))) = path.last() {
+            let name = parts.0.name.as_str();
+            let mut changed = None;
+            let mut is_used = false;
+            parts.2.body.iter().for_each(|statement| {
+                statement.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
+                    let root = path.last().and_then(changed_place).and_then(root_of);
+                    if let Some((root, position)) = root
+                        && root == name
+                    {
+                        changed = changed.or(position.line());
+                    }
+                    is_used |= uses_whole(path, name);
+                    true
+                });
+            });
+            if let (Some(line), false) = (changed, is_used) {
+                found.push((line, name.to_owned()));
+            }
+        }
+        true
+    });
+    found
+}
+
+/// Whether a node is a variable that is used as a whole, and not for one of its properties.
+fn uses_whole(path: &[ASTNode<'_>], name: &str) -> bool {
+    let Some(ASTNode::Expr(expression @ Expr::Variable(variable, ..))) = path.last() else { return false };
+    let is_root = path.iter().rev().nth(1).is_some_and(|parent| match parent {
+        ASTNode::Expr(Expr::Dot(pair, ..) | Expr::Index(pair, ..)) => std::ptr::eq(&pair.lhs, *expression),
+        _ => false,
+    });
+    variable.1.as_str() == name && !is_root
+}
+
+/// The variable that a place begins with.
+fn root_of(place: &Expr) -> Option<(&str, Position)> {
+    match place {
+        Expr::Variable(name, _, position) => Some((name.1.as_str(), *position)),
+        Expr::Dot(pair, ..) | Expr::Index(pair, ..) => root_of(&pair.lhs),
+        _ => None,
+    }
+}
+
+/// Methods that change their receiver, which therefore cannot be a copy.
+const CHANGING: &[&str] = &["clear", "drain", "insert", "pop", "push", "remove", "retain", "set", "shift", "truncate"];
+
+/// The variables at the beginning of chains of methods, one of which gets a function that reads the same variable: rhai
+/// holds it until the chain ends, and the function fails.
+pub(super) fn held_by_chains(source: &Source, ast: &AST) -> Vec<Range<usize>> {
+    let mut held = Vec::new();
+    ast.walk(&mut |path: &[ASTNode<'_>]| {
+        if let Some(ASTNode::Expr(Expr::Dot(pair, ..) | Expr::Index(pair, ..))) = path.last()
+            && let Expr::Variable(name, _, position) = &pair.lhs
+            && !first_method(&pair.rhs).is_some_and(|method| CHANGING.contains(&method))
+            && captures(&pair.rhs, name.1.as_str())
+            && !path.iter().any(|node| is_assigned(node, *position))
+        {
+            let start = source.offset(position.line().unwrap_or(usize::MAX), position.position().unwrap_or(1));
+            held.push(start..start + name.1.len());
+        }
+        true
+    });
+    held.sort_by_key(|place| place.start);
+    held.dedup();
+    held
+}
+
+/// Whether a statement assigns a place that begins here.
+fn is_assigned(node: &ASTNode<'_>, start: Position) -> bool {
+    match node {
+        ASTNode::Stmt(Stmt::Assignment(assignment)) => {
+            root_of(&assignment.1.lhs).is_some_and(|(_, position)| position == start)
+        }
+        _ => false,
+    }
+}
+
+fn first_method(chain: &Expr) -> Option<&str> {
+    match chain {
+        Expr::MethodCall(call, _) => Some(call.name.as_str()),
+        Expr::Dot(pair, ..) | Expr::Index(pair, ..) => first_method(&pair.lhs),
+        _ => None,
+    }
+}
+
+/// Whether a function within an expression captures a variable.
+fn captures(expression: &Expr, name: &str) -> bool {
+    let mut found = false;
+    expression.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
+        if let Some(ASTNode::Stmt(Stmt::Share(shared))) = path.last() {
+            found |= shared.iter().any(|(variable, _)| variable.name.as_str() == name);
+        }
+        !found
+    });
+    found
+}
