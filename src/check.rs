@@ -4,6 +4,7 @@
 mod argument_description;
 mod ask_place;
 mod broken_pattern;
+mod called_tool;
 mod case_target;
 mod copied_function;
 mod data_race;
@@ -61,6 +62,7 @@ pub const ALL: &[&CheckRule] = &[
     &argument_description::RULE,
     &ask_place::RULE,
     &broken_pattern::RULE,
+    &called_tool::RULE,
     &case_target::RULE,
     &copied_function::RULE,
     &data_race::RULE,

@@ -25,6 +25,8 @@ pub struct Subject<'a> {
     pub texts: Vec<&'a Arc<Source>>,
     /// The names and the scripts of the other packs, where they are known.
     pub others: Vec<(&'a str, &'a Program)>,
+    /// The names of the tools of the other packs, without prefixes.
+    pub tools_of_others: Vec<&'a str>,
     /// The paths of all its files from the root, binary files included.
     pub paths: Vec<&'a str>,
     parts: &'a PackParts,
@@ -39,6 +41,10 @@ impl<'a> Subject<'a> {
             program: &parts.program,
             templates: &parts.templates,
             others: others.iter().map(|other| (other.name.as_str(), &other.program)).collect(),
+            tools_of_others: others
+                .iter()
+                .flat_map(|other| other.definitions.tools.iter().map(|tool| tool.name.value.as_str()))
+                .collect(),
             texts: parts.files.texts("", "").collect(),
             paths: parts.files.by_path.keys().map(String::as_str).collect(),
             parts,

@@ -189,9 +189,9 @@ fn parent(of: &str) -> String {
 /// The metadata of an entry, links not followed; `None` if it does not exist. Refuses one that others can change.
 fn check_writers(name: &str, at: &str, found: &mut ProgramFile) -> Result<Option<Metadata>> {
     let Ok(known) = fs::symlink_metadata(at) else { return Ok(None) };
-    if let Some((who, mend)) = others_write(&known) {
+    if let Some((who, remedy)) = others_write(&known) {
         let message = format!("`{name}` is not run: {who} can change `{at}`");
-        return Err(Diagnostic::new(Code::WORLD, message).help(format!("{mend} {at}")));
+        return Err(Diagnostic::new(Code::WORLD, message).help(format!("{remedy} {at}")));
     }
     if known.is_dir() && !found.folders.iter().any(|(folder, _)| folder == at) {
         found.folders.push((at.to_owned(), (known.dev(), known.ino())));
@@ -203,12 +203,12 @@ fn check_writers(name: &str, at: &str, found: &mut ProgramFile) -> Result<Option
 fn others_write(known: &Metadata) -> Option<(OtherWriter, &'static str)> {
     let own = OtherWriter::Group(rustix::process::getegid().as_raw());
     let who = writers_of(known).find(|who| *who != own)?;
-    let mend = match who {
+    let remedy = match who {
         OtherWriter::Everybody => "chmod o-w",
         OtherWriter::Group(_) => "chmod g-w",
         OtherWriter::User(_) => "chown root",
     };
-    Some((who, mend))
+    Some((who, remedy))
 }
 
 /// Returns the names by which a program, or what leads to it, is at or below these files and folders: by its path, as
