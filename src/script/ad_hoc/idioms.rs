@@ -242,6 +242,8 @@ fn describe_value(error: &Diagnostic) -> Option<&'static str> {
         Some("write `!x.is_empty()`, or `x != ()`: `if` and `while` take only true and false")
     } else if message.starts_with("expected bool") {
         Some("write a comparison, such as `x != ()`, `x > 0` or `x != \"\"`")
+    } else if message.starts_with("`!` does not take") {
+        Some("write `x.is_empty()`, or `x == ()`: `!` takes only true and false")
     } else if message.starts_with("`*` does not take string") {
         Some("write `\"ab\".repeat(3)`")
     } else if message.starts_with("`%` does not take string") {

@@ -93,6 +93,8 @@ const IDIOMS: &[Idiom] = &[
         "`try` is a statement: assign inside it: `let r = (); try { r = f(); } catch (e) { r = e.message; }`",
     ),
     (|spot| spot.rest_starts(&["new "]) && spot.has("throw"), "write `throw \"message\"`"),
+    (|spot| spot.rest_starts(&["new Set"]), "write `to_set(list)`, or `list.unique()`"),
+    (|spot| spot.rest_starts(&["new Map", "new Object"]), "write a map: `#{ key: value }`"),
     (|spot| spot.before.trim_end().ends_with("let mut"), "leave `mut` out: every variable can change"),
     (|spot| has_type(spot), TYPES),
     (
@@ -109,6 +111,11 @@ const IDIOMS: &[Idiom] = &[
         |spot| matches!(spot.kind, ParseErrorType::MismatchedType(..)) && spot.line.contains("||"),
         "write `a ?? b` for a default: `||` takes only true and false",
     ),
+    (
+        |spot| matches!(spot.kind, ParseErrorType::MismatchedType(..)) && spot.line.contains("&&"),
+        "write `if a != () { b }`: `&&` takes only true and false",
+    ),
+    (|spot| spot.line.contains("tools["), "write `call_tool(name, #{ … })`"),
     (|spot| spot.has("and") || spot.has("or"), "write `&&` and `||`"),
     (|spot| spot.has("not"), "write `!`"),
     (|spot| spot.line.contains("f\"") || spot.line.contains("f'"), "write `` `…${x}…` `` for a text with values"),

@@ -59,6 +59,8 @@ const VERBS: &[(&[&str], &str)] = &[
     (&["get", "setdefault"], "`map[\"b\"] ?? 7`, which is 7 if there is no such key, or `list[0]`"),
     (&["delete", "del"], "`map.remove(\"key\")`"),
     (&["slice"], "`skip(2).take(5)`"),
+    (&["at"], "`list[0]`, or `list[-1]` for the last"),
+    (&["zip"], "`for (row, i) in rows { … others[i] … }`"),
     (&["substring", "substr", "charAt"], "`text[0..3]`, or `text[0]`"),
     (&["set"], "`map[\"key\"] = value`, or `to_set(list)`"),
     (&["empty", "isEmpty"], "`is_empty()`"),
