@@ -9,9 +9,7 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::distribution::{
     FetchedLayer, LAYER, LOCK_FILE, LayerState, LayerStore, LockFile, LockedLayer, ProjectLayers,
 };
-use crate::registry::{
-    FOLDERS, Layer, PackChoice, Permissions, Registry, UNTRUSTED, WorkspaceTrust, hash_hex, is_withheld,
-};
+use crate::registry::{FOLDERS, Layer, PackChoice, Permissions, Registry, UNTRUSTED, WorkspaceTrust, is_withheld};
 use crate::source::{Place, Source};
 use crate::surface::{SURFACE_FILE, surface, surface_text};
 use crate::value::Json;
@@ -235,7 +233,7 @@ impl Project {
 
     fn trust(&self, trust: &mut WorkspaceTrust, states: &[LayerState]) {
         let settings = self.settings.as_bytes();
-        if !settings.is_empty() && trust.files.get(SETTINGS_FILE).is_none_or(|known| known.hash != hash_hex(settings)) {
+        if !settings.is_empty() && trust.files.get(SETTINGS_FILE).is_none_or(|known| !known.has_confirmed(settings)) {
             let source = Source::new(SETTINGS_FILE, self.settings.as_str());
             trust.allow(SETTINGS_FILE, settings, Permissions::from_settings(&source));
         }

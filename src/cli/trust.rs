@@ -395,7 +395,7 @@ impl ListedFile {
         let known = trust.files.get(&path);
         let state = match known {
             None => FileState::New,
-            Some(known) if known.hash == hash_hex(&bytes) => FileState::Same,
+            Some(known) if known.has_confirmed(&bytes) => FileState::Same,
             Some(_) => FileState::Changed,
         };
         let before = known.map(|known| known.permissions.clone()).unwrap_or_default();

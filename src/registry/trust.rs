@@ -65,6 +65,17 @@ pub struct TrustedFile {
     pub permissions: Permissions,
     /// Until when later edits are allowed too, in milliseconds since 1970-01-01T00:00:00Z.
     pub edits_until: Option<i64>,
+    /// The hashes of its contents that were confirmed before, the last one first: another branch may have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<String>,
+}
+
+impl TrustedFile {
+    /// Whether a person confirmed these bytes.
+    pub fn has_confirmed(&self, bytes: &[u8]) -> bool {
+        let hash = hash_hex(bytes);
+        self.hash == hash || self.earlier.contains(&hash)
+    }
 }
 
 /// The record: what was allowed, by the absolute path of the workspace.
@@ -135,8 +146,14 @@ impl WorkspaceTrust {
 
     /// Trusts a file in its current state; the period in which its edits are trusted does not change.
     pub fn allow(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
-        let edits_until = self.files.get(path).and_then(|known| known.edits_until);
-        self.files.insert(path.to_owned(), TrustedFile { hash: hash_hex(bytes), permissions, edits_until });
+        let known = self.files.remove(path);
+        let edits_until = known.as_ref().and_then(|known| known.edits_until);
+        let hash = hash_hex(bytes);
+        let mut earlier = known.map(|known| [vec![known.hash], known.earlier].concat()).unwrap_or_default();
+        // An older `toolsd.toml` may bring back an older version of a layer, so it asks again.
+        earlier.retain(|before| *before != hash && path != SETTINGS_FILE);
+        earlier.truncate(MAX_TRUSTED_CONTENTS);
+        self.files.insert(path.to_owned(), TrustedFile { hash, permissions, edits_until, earlier });
     }
 
     /// Trusts a content of the layer `name`. The contents before it are kept, since they serve while this one cannot.
@@ -160,7 +177,7 @@ impl WorkspaceTrust {
         let Some(known) = self.files.get(path) else {
             return refused(format!("`{path}` is not trusted and so not used"), READ_IT);
         };
-        if known.hash == hash_hex(bytes) {
+        if known.has_confirmed(bytes) {
             return Ok(());
         }
         let Some(until) = known.edits_until.filter(|_| path != SETTINGS_FILE) else {

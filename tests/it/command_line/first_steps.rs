@@ -108,3 +108,28 @@ fn a_broken_template_of_resources_and_an_unknown_prompt_are_answered_with_the_re
     let reported = home.run(&["read", "cup:///blue"]).err;
     assert!(reported.contains("resource `cup:///{name}` is unavailable"), "{reported}");
 }
+
+#[test]
+fn a_content_that_was_trusted_stays_trusted_when_another_branch_is_visited() {
+    let home = Home::with(&[]);
+    home.run(&["new", "pack", "notes"]).ended(0);
+    home.trust();
+    let path = ".toolsd/tools.d/notes.rhai";
+    let first = home.read(path);
+    let second = first.replace("Hello", "Good day");
+    home.write(path, &second);
+    assert!(home.run(&["call", "notes_hello", "name=Ada"]).ended(2).err.contains("changed since it was trusted"));
+    home.trust();
+    for (text, expected) in [(&first, "Hello, Ada!"), (&second, "Good day, Ada!"), (&first, "Hello, Ada!")] {
+        home.write(path, text);
+        let said = home.run(&["call", "notes_hello", "name=Ada", "--format", "json"]).ended(0);
+        assert_eq!(said.json()["greeting"], expected);
+    }
+    home.write(path, &first.replace("Hello", "Bye"));
+    home.run(&["call", "notes_hello", "name=Ada"]).ended(2);
+    home.run(&["trust", "--revoke", "all"]).ended(0);
+    for text in [&first, &second] {
+        home.write(path, text);
+        home.run(&["call", "notes_hello", "name=Ada"]).ended(2);
+    }
+}
