@@ -28,6 +28,7 @@ use spelling::parts::{Part, parts};
 use std::ops::Range;
 use std::sync::Arc;
 use tool_functions::ToolNamespace;
+use variables::COPY;
 
 /// The maximum size of a script in bytes.
 const MAX_SCRIPT_BYTES: usize = 64 << 10;
@@ -194,9 +195,6 @@ impl AdHocScript {
         notes
     }
 }
-
-/// What makes a copy of a variable: the first item of a list of it, which rhai does not hold.
-const COPY: (&str, &str) = ("[", "][0]");
 
 /// The script with copies in place of some variables.
 fn with_copies(text: &str, places: &[Range<usize>]) -> String {

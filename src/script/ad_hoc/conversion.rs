@@ -8,7 +8,7 @@ use super::property_reads::{is_handled, text_of};
 use super::spelling::parts::{Part, parts};
 use super::spelling::{SpellingReader, normalize};
 use super::tool_functions::ToolNamespace;
-use super::variables::{declared_names, held_by_chains};
+use super::variables::{COPY, declared_names, held_by_chains};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
 use rhai::{AST, ASTNode, Engine, Expr, FnCallExpr, Position, Scope, Stmt, Token};
@@ -107,7 +107,7 @@ type Edit = (Range<usize>, String);
 
 /// A copy in place of a variable that a chain of methods holds.
 fn copy_of(text: &str, place: Range<usize>) -> Edit {
-    (place.clone(), format!("[{}][0]", &text[place]))
+    (place.clone(), [COPY.0, &text[place], COPY.1].concat())
 }
 
 /// What the tokens of a script say.

@@ -86,6 +86,9 @@ fn root_of(place: &Expr) -> Option<(&str, Position)> {
     }
 }
 
+/// What makes a copy of a variable: the first item of a list of it, which rhai does not hold.
+pub(super) const COPY: (&str, &str) = ("[", "][0]");
+
 /// Methods that change their receiver, which therefore cannot be a copy.
 const CHANGING: &[&str] = &["clear", "drain", "insert", "pop", "push", "remove", "retain", "set", "shift", "truncate"];
 
