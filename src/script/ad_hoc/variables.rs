@@ -44,27 +44,48 @@ pub(super) fn changed_copies(script: &Script) -> Vec<(usize, String)> {
     script.ast.walk(&mut |path: &[ASTNode<'_>]| {
         if let Some(ASTNode::Stmt(Stmt::For(parts, _))) = path.last() {
             let name = parts.0.name.as_str();
-            let mut changed = None;
-            let mut is_used = false;
-            parts.2.body.iter().for_each(|statement| {
-                statement.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
-                    let root = path.last().and_then(changed_place).and_then(root_of);
-                    if let Some((root, position)) = root
-                        && root == name
-                    {
-                        changed = changed.or(position.line());
-                    }
-                    is_used |= uses_whole(path, name);
-                    true
-                });
-            });
-            if let (Some(line), false) = (changed, is_used) {
+            let uses: Vec<UsesOfCopy> = parts.2.body.iter().map(|statement| UsesOfCopy::of(statement, name)).collect();
+            let first = uses.iter().position(|uses| uses.changed.is_some());
+            let line = first.and_then(|first| uses[first].changed?.line());
+            let is_read_later = first.is_some_and(|first| uses[first + 1..].iter().any(|uses| uses.is_read));
+            if let (Some(line), false, false) = (line, is_read_later, uses.iter().any(|uses| uses.is_used)) {
                 found.push((line, name.to_owned()));
             }
         }
         true
     });
     found
+}
+
+/// What a statement does with the variable of a loop.
+#[derive(Default)]
+struct UsesOfCopy {
+    /// Where it changes a property of it.
+    changed: Option<Position>,
+    /// Whether it reads a property of it.
+    is_read: bool,
+    /// Whether it uses it as a whole, or reads what it has changed itself.
+    is_used: bool,
+}
+
+impl UsesOfCopy {
+    fn of(statement: &Stmt, name: &str) -> Self {
+        let mut uses = Self::default();
+        let is_plain = matches!(statement, Stmt::Assignment(..) | Stmt::Expr(..) | Stmt::FnCall(..));
+        statement.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
+            let root = path.last().and_then(changed_place).and_then(root_of).filter(|(root, _)| *root == name);
+            uses.changed = uses.changed.or(root.map(|(_, position)| position));
+            if let Some(ASTNode::Expr(Expr::Variable(variable, _, position))) = path.last()
+                && variable.1.as_str() == name
+                && uses.changed != Some(*position)
+            {
+                uses.is_read = true;
+                uses.is_used |= uses_whole(path, name) || uses.changed.is_some() && !is_plain;
+            }
+            true
+        });
+        uses
+    }
 }
 
 /// Whether a node is a variable that is used as a whole, and not for one of its properties.
