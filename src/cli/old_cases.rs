@@ -59,7 +59,8 @@ pub fn play_old_cases(
     let folders = case_folders(context, before)?;
     let mut played = OldCases::default();
     for name in files.packs().into_iter().filter(|name| packs.is_empty() || packs.contains(name)) {
-        let mut source = context.pack_source(PackChoice::Named(packs_of_cases(context, &files, &name)?))?;
+        let choice = PackChoice::Named(packs_of_cases(context, &files, &name)?);
+        let mut source = context.pack_source(choice.clone())?;
         if let Some(after) = after {
             source.take_layers(after.to_vec());
         }
@@ -71,7 +72,7 @@ pub fn play_old_cases(
             played.count += 1;
             played.failed.extend(report.diagnostics.first().map(|error| failed(&name, &report.title, &error.message)));
         }
-        let mut source = context.pack_source(PackChoice::Named(packs_of_cases(context, &files, &name)?))?;
+        let mut source = context.pack_source(choice)?;
         source.take_all_layers(before.to_vec());
         let old_service = Service::open(Arc::new(source));
         let Some(old_pack) = served(&old_service, &name) else { continue };

@@ -199,13 +199,14 @@ fn find_request(discover: &DiscoverDefinition, arguments: &Map<String, Json>) ->
     )?;
     let text = |key: &str| arguments.get(key).and_then(Json::as_str).map(str::to_owned);
     let names = arguments.get("names").and_then(Json::as_array).into_iter().flatten();
-    let names: BTreeSet<String> = names.filter_map(Json::as_str).map(str::to_owned).collect();
+    let mut known = BTreeSet::new();
+    let names = names.filter_map(Json::as_str).filter(|name| known.insert(*name));
+    let names: Vec<String> = names.map(str::to_owned).collect();
     if names.len() > MAX_DESCRIBED {
         let message =
             format!("`names` has {} names, and at most {MAX_DESCRIBED} tools are described at once", names.len());
         return Err(Diagnostic::new(Code::ARGUMENTS, message).help("ask for those that you will call"));
     }
-    let names: Vec<String> = names.into_iter().collect();
     let query = text("query").filter(|query| !query.trim().is_empty());
     if query.is_none() && names.is_empty() {
         return Err(missing(FIND_TOOLS, "query", "pass words as `query`, or `names`"));

@@ -4,6 +4,7 @@
 pub mod conversion;
 mod idioms;
 mod parallel;
+mod places;
 mod property_reads;
 mod spelling;
 mod tool_functions;
@@ -22,13 +23,12 @@ use crate::guard::{self, Guard};
 use crate::primitive_api::{Host, ToolAccess};
 use crate::source::Source;
 use crate::value::Value;
+use places::{Edit, edited, offset_before, offset_of};
 use property_reads::PropertyReads;
 use rhai::{Caches, Engine, Scope, Shared, Stmt};
 use spelling::parts::{Part, parts};
-use std::ops::Range;
 use std::sync::Arc;
 use tool_functions::ToolNamespace;
-use variables::COPY;
 
 /// The maximum size of a script in bytes.
 const MAX_SCRIPT_BYTES: usize = 64 << 10;
@@ -41,7 +41,7 @@ pub struct AdHocScript {
     /// The script as it came.
     written: Arc<Source>,
     /// The variables in it that were replaced by copies.
-    copies: Vec<Range<usize>>,
+    copies: Vec<Edit>,
 }
 
 /// What a script returned.
@@ -59,7 +59,7 @@ impl AdHocScript {
     /// It is empty, too large, or not a script: all syntax errors, with what to write instead.
     pub fn compile(text: &str, input: Value, host: &dyn Host) -> Result<Self> {
         let text = spelling::normalize(check_text(text)?);
-        let source = Source::new(AD_HOC_PATH, &*text);
+        let mut source = Source::new(AD_HOC_PATH, &*text);
         refuse_large_integers(&source)?;
         let mut engine = empty_engine_for_callers();
         spelling::accept_other_spellings(&mut engine);
@@ -78,16 +78,12 @@ impl AdHocScript {
         };
         let mut ast = compile(&engine, &source)?;
         let written = Arc::clone(&source);
-        let copies = variables::held_by_chains(&source, &ast);
-        let source = match copies.is_empty() {
-            true => source,
-            false => {
-                let source = Source::new(AD_HOC_PATH, &*with_copies(&source.text, &copies));
-                spelling::accept_other_spellings(&mut engine);
-                ast = compile(&engine, &source)?;
-                source
-            }
-        };
+        let copies = variables::copies_for_chains(&source, &ast);
+        if !copies.is_empty() {
+            source = Source::new(AD_HOC_PATH, &*edited(&written.text, 0..written.text.len(), &copies));
+            spelling::accept_other_spellings(&mut engine);
+            ast = compile(&engine, &source)?;
+        }
         if let Some(error) = open_comment(&engine, &source) {
             return Err(Box::new(error));
         }
@@ -149,15 +145,8 @@ impl AdHocScript {
     /// The error, at its place in the script as it came.
     fn as_written(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
         if let Some(at) = error.at.as_mut().filter(|at| at.source.path == AD_HOC_PATH && !self.copies.is_empty()) {
-            let moved = |offset: usize| {
-                let mut shift = 0;
-                for place in &self.copies {
-                    shift += usize::from(offset > place.start + shift) * COPY.0.len();
-                    shift += usize::from(offset > place.end + shift) * COPY.1.len();
-                }
-                offset.saturating_sub(shift)
-            };
-            *at = self.written.place(moved(at.span.start)..moved(at.span.end));
+            let [start, end] = [at.span.start, at.span.end].map(|offset| offset_before(&self.copies, offset));
+            *at = self.written.place(start..end);
         }
         error
     }
@@ -196,23 +185,12 @@ impl AdHocScript {
     }
 }
 
-/// The script with copies in place of some variables.
-fn with_copies(text: &str, places: &[Range<usize>]) -> String {
-    let mut copied = String::new();
-    let mut at = 0;
-    for place in places {
-        copied.push_str(&text[at..place.start]);
-        copied.extend([COPY.0, &text[place.clone()], COPY.1]);
-        at = place.end;
-    }
-    copied + &text[at..]
-}
-
 /// Refuses to call a tool where a variable of its name has a function: which of them is meant?
 fn refuse_function_variables(script: &Script, tools: &dyn ToolAccess) -> Result<()> {
     let text = &script.source.text;
-    for (name, at) in tool_functions::called_functions(script) {
-        if tools.has(&name) && variables::is_function_variable(text, &name) {
+    for (name, position, is_method) in tool_functions::calls_of(script) {
+        if !is_method && tools.has(&name) && variables::is_function_variable(text, &name) {
+            let at = offset_of(&script.source, position);
             let message = format!("`{name}` is a variable here, and a tool");
             let error = Diagnostic::new(Code("script-syntax"), message).at(script.source.place(at..at + name.len()));
             return Err(error.help(format!("call the function as `{name}.call(…)`, and give it another name")));

@@ -4,14 +4,15 @@ use super::super::compiled::AD_HOC_PATH;
 use super::super::engine::{empty_engine_for_callers, known_arities};
 use super::super::errors::describe_parse_error;
 use super::check_text;
+use super::places::{Edit, edited, offset_of};
 use super::property_reads::{is_handled, text_of};
 use super::spelling::parts::{Part, parts};
 use super::spelling::{SpellingReader, normalize};
-use super::tool_functions::ToolNamespace;
-use super::variables::{COPY, declared_names, held_by_chains};
+use super::tool_functions::{ToolNamespace, called};
+use super::variables::{copies_for_chains, declared_names};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
-use rhai::{AST, ASTNode, Engine, Expr, FnCallExpr, Position, Scope, Stmt, Token};
+use rhai::{AST, ASTNode, Engine, Expr, FnCallExpr, Scope, Token};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,7 +58,7 @@ pub fn convert(text: &str, name: &str, property: Option<&str>, names: &ToolNames
     let mut edits = tokens.edits;
     let calls = read_calls(&source, &ast, names)?;
     edits.extend(calls.edits);
-    edits.extend(held_by_chains(&source, &ast).into_iter().map(|place| copy_of(&source.text, place)));
+    edits.extend(copies_for_chains(&source, &ast));
     edits.sort_by_key(|edit| edit.0.start);
     let comment = leading_comment(&source.text);
     let functions: Vec<Range<usize>> =
@@ -102,14 +103,6 @@ fn compile(engine: &Engine, source: &Source, names: &ToolNames<'_>) -> Result<AS
     engine.compile_with_scope(&scope, &*source.text).map_err(|error| describe_parse_error(&error.0))
 }
 
-/// A part of the text and what comes in its place.
-type Edit = (Range<usize>, String);
-
-/// A copy in place of a variable that a chain of methods holds.
-fn copy_of(text: &str, place: Range<usize>) -> Edit {
-    (place.clone(), [COPY.0, &text[place], COPY.1].concat())
-}
-
 /// What the tokens of a script say.
 #[derive(Default)]
 struct Tokens {
@@ -127,13 +120,9 @@ fn record_tokens(engine: &mut Engine, source: &Arc<Source>) -> Arc<Mutex<Tokens>
     let (recorded, source) = (Arc::clone(&tokens), Arc::clone(source));
     #[allow(deprecated, reason = "rhai marks its hooks as unstable, but does not remove them")]
     engine.on_parse_token(move |token, position, _| {
-        recorded.lock().unwrap_or_else(PoisonError::into_inner).read(token, offset(&source, position), &source.text)
+        recorded.lock().unwrap_or_else(PoisonError::into_inner).read(token, offset_of(&source, position), &source.text)
     });
     tokens
-}
-
-fn offset(source: &Source, position: Position) -> usize {
-    source.offset(position.line().unwrap_or(usize::MAX), position.position().unwrap_or(1))
 }
 
 impl Tokens {
@@ -229,7 +218,7 @@ fn read_calls(source: &Arc<Source>, ast: &AST, names: &ToolNames<'_>) -> Result<
     ast.walk(&mut |path: &[ASTNode<'_>]| {
         let Some((call, position, is_method)) = path.last().and_then(called) else { return true };
         let name = call.name.as_str();
-        let start = offset(source, position);
+        let start = offset_of(source, position);
         let namespace = is_method.then(|| namespace_before(source, path, &namespaces)).flatten();
         let is_tool = (names.is_tool)(name)
             && (namespace.is_some()
@@ -252,17 +241,6 @@ fn read_calls(source: &Arc<Source>, ast: &AST, names: &ToolNames<'_>) -> Result<
     refused.map_or(Ok(calls), Err)
 }
 
-/// A call, its place, and whether it is one of a method.
-fn called<'a>(node: &ASTNode<'a>) -> Option<(&'a FnCallExpr, Position, bool)> {
-    match node {
-        ASTNode::Expr(Expr::FnCall(call, position)) | ASTNode::Stmt(Stmt::FnCall(call, position)) => {
-            Some((call, *position, false))
-        }
-        ASTNode::Expr(Expr::MethodCall(call, position)) => Some((call, *position, true)),
-        _ => None,
-    }
-}
-
 /// Where the constant begins whose method is called, if it is `tools` or that of a pack.
 fn namespace_before(source: &Source, path: &[ASTNode<'_>], namespaces: &[String]) -> Option<usize> {
     let method = path.last()?.position();
@@ -281,7 +259,7 @@ fn namespace_before(source: &Source, path: &[ASTNode<'_>], namespaces: &[String]
         }
         _ => None,
     };
-    path.iter().rev().skip(1).take(2).find_map(of).map(|position| offset(source, position))
+    path.iter().rev().skip(1).take(2).find_map(of).map(|position| offset_of(source, position))
 }
 
 /// `name(…)` as `call_tool("name", …)`. `before` is from the constant to the name.
@@ -292,20 +270,6 @@ fn tool_call(source: &Source, call: &FnCallExpr, before: Range<usize>) -> Option
     let open = source.text.len() - inner.trim_start().len();
     let comma = if call.args.is_empty() { "" } else { ", " };
     Some((before.start..open, format!("call_tool(\"{}\"{comma}", call.name)))
-}
-
-fn edited(text: &str, range: Range<usize>, edits: &[Edit]) -> String {
-    let mut edited = String::new();
-    let mut at = range.start;
-    for (place, new) in edits.iter().filter(|(place, _)| place.start >= range.start && place.end <= range.end) {
-        if place.start >= at {
-            edited.push_str(&text[at..place.start]);
-            edited.push_str(new);
-            at = place.end;
-        }
-    }
-    edited.push_str(&text[at..range.end]);
-    edited
 }
 
 /// The comment lines at the top of a script.

@@ -4,11 +4,10 @@ use super::super::convert::{RhaiResult, ScriptClosure, raise};
 use super::super::execution::{Execution, at_call_level, call_level, current, enter};
 use super::super::pool::STACK_BYTES;
 use super::super::pool::pooled_call::{current_call, enter_call};
+use super::variables::{changed_place, root_of};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard;
-use rhai::{
-    ASTNode, Array, Dynamic, Engine, Expr, FnPtr, FuncRegistration, INT, Module, NativeCallContext, Position, Stmt,
-};
+use rhai::{ASTNode, Array, Dynamic, Engine, FnPtr, FuncRegistration, INT, Module, NativeCallContext, Position};
 use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -120,7 +119,7 @@ fn assigned_variable(execution: &Execution, function: &FnPtr) -> Option<String> 
     script.ast.walk(&mut |path: &[ASTNode<'_>]| {
         if let Some(place) = path.last().and_then(changed_place)
             && is_inside(place.start_position())
-            && let Some(name) = root_variable(place)
+            && let Some((name, _)) = root_of(place)
             && outer.contains(&name)
         {
             assigned = Some(name.to_owned());
@@ -128,40 +127,4 @@ fn assigned_variable(execution: &Execution, function: &FnPtr) -> Option<String> 
         assigned.is_none()
     });
     assigned
-}
-
-/// Methods that change their receiver.
-const CHANGING: &[&str] = &[
-    "append", "clear", "drain", "extend", "fill", "insert", "mixin", "pop", "push", "remove", "retain", "set", "shift",
-    "splice", "truncate",
-];
-
-/// What a node changes: the place that it assigns, or the receiver of a method that changes it.
-pub(super) fn changed_place<'a>(node: &ASTNode<'a>) -> Option<&'a Expr> {
-    match node {
-        ASTNode::Stmt(Stmt::Assignment(assignment)) => Some(&assignment.1.lhs),
-        ASTNode::Expr(Expr::Dot(pair, ..)) if changes(&pair.rhs) => Some(&pair.lhs),
-        ASTNode::Stmt(Stmt::Expr(expression)) => match &**expression {
-            Expr::Dot(pair, ..) if changes(&pair.rhs) => Some(&pair.lhs),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Whether a chain ends with a method that changes its receiver.
-fn changes(chain: &Expr) -> bool {
-    match chain {
-        Expr::MethodCall(call, _) => CHANGING.contains(&call.name.as_str()),
-        Expr::Dot(pair, ..) | Expr::Index(pair, ..) => changes(&pair.rhs),
-        _ => false,
-    }
-}
-
-fn root_variable(expression: &Expr) -> Option<&str> {
-    match expression {
-        Expr::Variable(name, ..) => Some(name.1.as_str()),
-        Expr::Dot(pair, ..) | Expr::Index(pair, ..) => root_variable(&pair.lhs),
-        _ => None,
-    }
 }

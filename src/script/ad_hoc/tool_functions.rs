@@ -11,8 +11,8 @@ use crate::guard;
 use crate::primitive_api::{ToolAccess, tools_of};
 use crate::value::{self, Value};
 use rhai::{
-    ASTNode, Dynamic, Engine, EvalContext, Expr, FuncRegistration, ImmutableString, Map, Module, NativeCallContext,
-    Position, Stmt,
+    ASTNode, Dynamic, Engine, EvalContext, Expr, FnCallExpr, FuncRegistration, ImmutableString, Map, Module,
+    NativeCallContext, Position, Stmt,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -84,7 +84,8 @@ pub(super) fn register(engine: &mut Engine) -> ToolCalls {
 /// Adds the tools that a script names, so that their errors have a place in it.
 pub(super) fn register_named(engine: &mut Engine, script: &Script, tools: &dyn ToolAccess, calls: &ToolCalls) {
     let mut module = Module::new();
-    let names: BTreeSet<String> = called_names(script).into_iter().filter(|name| tools.has(name)).collect();
+    let names: BTreeSet<String> =
+        calls_of(script).into_iter().map(|(name, ..)| name).filter(|name| tools.has(name)).collect();
     for name in &names {
         let known = known_arities(name);
         let function = || FuncRegistration::new(name.as_str()).with_purity(true).with_volatility(true);
@@ -114,32 +115,26 @@ pub(super) fn register_named(engine: &mut Engine, script: &Script, tools: &dyn T
     let _once = calls.0.named.set(names);
 }
 
-/// The names of the functions and methods that a script calls.
-fn called_names(script: &Script) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    script.ast.walk(&mut |path: &[ASTNode<'_>]| {
-        if let Some(
-            ASTNode::Expr(Expr::FnCall(call, _) | Expr::MethodCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _)),
-        ) = path.last()
-        {
-            names.insert(call.name.to_string());
+/// A call, its place, and whether it is one of a method.
+pub(super) fn called<'a>(node: &ASTNode<'a>) -> Option<(&'a FnCallExpr, Position, bool)> {
+    match node {
+        ASTNode::Expr(Expr::FnCall(call, position)) | ASTNode::Stmt(Stmt::FnCall(call, position)) => {
+            Some((call, *position, false))
         }
-        true
-    });
-    names
+        ASTNode::Expr(Expr::MethodCall(call, position)) => Some((call, *position, true)),
+        _ => None,
+    }
 }
 
-/// The functions that a script calls by name, not as methods: each with its offset.
-pub(super) fn called_functions(script: &Script) -> Vec<(String, usize)> {
-    let mut called = Vec::new();
+/// The functions and methods that a script calls: the name of each, its place, and whether it is a method.
+pub(super) fn calls_of(script: &Script) -> Vec<(String, Position, bool)> {
+    let mut calls = Vec::new();
     script.ast.walk(&mut |path: &[ASTNode<'_>]| {
-        if let Some(ASTNode::Expr(Expr::FnCall(call, at)) | ASTNode::Stmt(Stmt::FnCall(call, at))) = path.last() {
-            let at = script.source.offset(at.line().unwrap_or(usize::MAX), at.position().unwrap_or(1));
-            called.push((call.name.to_string(), at));
-        }
+        let call = path.last().and_then(called);
+        calls.extend(call.map(|(call, position, is_method)| (call.name.to_string(), position, is_method)));
         true
     });
-    called
+    calls
 }
 
 impl std::fmt::Debug for ToolNamespace {

@@ -2,11 +2,10 @@
 //! still hold while a function in it reads them.
 
 use super::super::compiled::{Script, is_closure};
-use super::parallel::changed_place;
+use super::places::{Edit, offset_of};
 use crate::source::Source;
 use rhai::{AST, ASTNode, Expr, Position, Stmt};
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// The names of variables and parameters.
 pub(super) fn declared_names(ast: &AST) -> BTreeSet<String> {
@@ -98,8 +97,36 @@ fn uses_whole(path: &[ASTNode<'_>], name: &str) -> bool {
     variable.1.as_str() == name && !is_root
 }
 
+/// Methods that change their receiver.
+const CHANGING: &[&str] = &[
+    "append", "clear", "drain", "extend", "fill", "insert", "mixin", "pop", "push", "remove", "retain", "set", "shift",
+    "splice", "truncate",
+];
+
+/// What a node changes: the place that it assigns, or the receiver of a method that changes it.
+pub(super) fn changed_place<'a>(node: &ASTNode<'a>) -> Option<&'a Expr> {
+    match node {
+        ASTNode::Stmt(Stmt::Assignment(assignment)) => Some(&assignment.1.lhs),
+        ASTNode::Expr(Expr::Dot(pair, ..)) if changes(&pair.rhs) => Some(&pair.lhs),
+        ASTNode::Stmt(Stmt::Expr(expression)) => match &**expression {
+            Expr::Dot(pair, ..) if changes(&pair.rhs) => Some(&pair.lhs),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a chain ends with a method that changes its receiver.
+fn changes(chain: &Expr) -> bool {
+    match chain {
+        Expr::MethodCall(call, _) => CHANGING.contains(&call.name.as_str()),
+        Expr::Dot(pair, ..) | Expr::Index(pair, ..) => changes(&pair.rhs),
+        _ => false,
+    }
+}
+
 /// The variable that a place begins with.
-fn root_of(place: &Expr) -> Option<(&str, Position)> {
+pub(super) fn root_of(place: &Expr) -> Option<(&str, Position)> {
     match place {
         Expr::Variable(name, _, position) => Some((name.1.as_str(), *position)),
         Expr::Dot(pair, ..) | Expr::Index(pair, ..) => root_of(&pair.lhs),
@@ -107,16 +134,11 @@ fn root_of(place: &Expr) -> Option<(&str, Position)> {
     }
 }
 
-/// What makes a copy of a variable: the first item of a list of it, which rhai does not hold.
-pub(super) const COPY: (&str, &str) = ("[", "][0]");
-
-/// Methods that change their receiver, which therefore cannot be a copy.
-const CHANGING: &[&str] = &["clear", "drain", "insert", "pop", "push", "remove", "retain", "set", "shift", "truncate"];
-
-/// The variables at the beginning of chains of methods, one of which gets a function that reads the same variable: rhai
-/// holds it until the chain ends, and the function fails.
-pub(super) fn held_by_chains(source: &Source, ast: &AST) -> Vec<Range<usize>> {
-    let mut held = Vec::new();
+/// Copies in place of the variables at the beginning of chains of methods, one of which gets a function that reads the
+/// same variable: rhai holds the variable until the chain ends, and the function fails. The first item of a list of it
+/// is a copy that rhai does not hold. A chain that begins with a change of the variable keeps it.
+pub(super) fn copies_for_chains(source: &Source, ast: &AST) -> Vec<Edit> {
+    let mut copies = Vec::new();
     ast.walk(&mut |path: &[ASTNode<'_>]| {
         if let Some(ASTNode::Expr(Expr::Dot(pair, ..) | Expr::Index(pair, ..))) = path.last()
             && let Expr::Variable(name, _, position) = &pair.lhs
@@ -124,14 +146,14 @@ pub(super) fn held_by_chains(source: &Source, ast: &AST) -> Vec<Range<usize>> {
             && captures(&pair.rhs, name.1.as_str())
             && !path.iter().any(|node| is_assigned(node, *position))
         {
-            let start = source.offset(position.line().unwrap_or(usize::MAX), position.position().unwrap_or(1));
-            held.push(start..start + name.1.len());
+            let start = offset_of(source, *position);
+            copies.push((start..start + name.1.len(), format!("[{}][0]", name.1)));
         }
         true
     });
-    held.sort_by_key(|place| place.start);
-    held.dedup();
-    held
+    copies.sort_by_key(|(place, _)| place.start);
+    copies.dedup();
+    copies
 }
 
 /// Whether a statement assigns a place that begins here.
