@@ -155,6 +155,7 @@ primitives! {
     path_relative,
     path_stem,
     pending_changes,
+    percent_encode,
     pick,
     placeholders,
     progress,

@@ -45,7 +45,12 @@ impl Spans {
     /// The bytes that are in at least one of the sets.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        Self::new(self.0.iter().chain(&other.0).cloned())
+        Self::union_of([self, other])
+    }
+
+    /// The bytes that are in at least one of these sets.
+    pub fn union_of<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
+        Self::new(sets.into_iter().flat_map(|set| set.0.iter().cloned()))
     }
 
     /// The bytes that are in both sets.
@@ -65,6 +70,15 @@ impl Spans {
             }
         }
         Self(both)
+    }
+
+    /// Whether a byte is in both sets. Looks up each range of the smaller set in the larger one.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let (few, many) = if self.0.len() <= other.0.len() { (self, other) } else { (other, self) };
+        few.0.iter().any(|range| {
+            let next = many.0.partition_point(|other| other.end <= range.start);
+            many.0.get(next).is_some_and(|other| other.start < range.end)
+        })
     }
 
     /// The bytes that are in this set and not in the other.
@@ -164,6 +178,8 @@ mod tests {
         fn the_algebra_is_that_of_sets(a in any_spans(), b in any_spans()) {
             prop_assert_eq!(bytes(&a.union(&b)), &bytes(&a) | &bytes(&b));
             prop_assert_eq!(bytes(&a.intersection(&b)), &bytes(&a) & &bytes(&b));
+            prop_assert_eq!(a.overlaps(&b), !bytes(&a).is_disjoint(&bytes(&b)));
+            prop_assert_eq!(Spans::union_of([&a, &b, &a]), a.union(&b));
             prop_assert_eq!(bytes(&a.difference(&b)), &bytes(&a) - &bytes(&b));
             let difference = a.difference(&b);
             prop_assert_eq!(&Spans::new(difference.ranges().iter().cloned()), &difference);

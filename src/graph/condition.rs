@@ -3,6 +3,7 @@
 use super::snapshot::ScalarKey;
 use super::text_index::tokens;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::document::Spans;
 use crate::guard::{self, CheckedIterator, ITEM};
 use crate::order::{compare, is_equal as alike};
 use crate::pattern::Pattern;
@@ -33,11 +34,12 @@ enum FieldTest {
     Empty(bool),
     Above(Value),
     Below(Value),
+    Overlaps(Spans),
     Any(FieldCondition),
     Not(FieldCondition),
 }
 
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "equals",
     "one_of",
     "none_of",
@@ -51,6 +53,7 @@ const NAMES: [&str; 16] = [
     "empty",
     "greater_than",
     "less_than",
+    "overlaps",
     "any_of",
     "not",
     "ignore_case",
@@ -62,9 +65,9 @@ impl FieldCondition {
     /// of a list); `words` (each word appears in the text, delimited by characters other than letters, digits and `_`);
     /// `all_tokens` (each is a token of the text, that is, a run of letters, digits, `_` and `-`, without `-` at the
     /// ends of the run; case is ignored); `any_token` (at least one of them is); `regex`; `empty` (`()`, no characters,
-    /// no items); `greater_than` and `less_than` (both exclude the bound); `any_of` (an item of a list meets the test);
-    /// `not` (the value does not meet the test); and `ignore_case: true` (case is ignored). Any other value is compared
-    /// for equality.
+    /// no items); `greater_than` and `less_than` (both exclude the bound); `overlaps` (the spans have a byte in
+    /// common with these spans of the same text); `any_of` (an item of a list meets the test); `not` (the value does
+    /// not meet the test); and `ignore_case: true` (case is ignored). Any other value is compared for equality.
     pub fn parse(test: &Value) -> Result<Self> {
         let Value::Map(map) = test else {
             return Ok(Self {
@@ -133,6 +136,15 @@ impl FieldTest {
             "empty" => Self::Empty(!matches!(value, Value::Bool(false))),
             "greater_than" => Self::Above(value.clone()),
             "less_than" => Self::Below(value.clone()),
+            "overlaps" => match value.as_object::<Spans>() {
+                Some(spans) => Self::Overlaps(spans.clone()),
+                None => {
+                    return Err(Diagnostic::new(
+                        Code::ARGUMENTS,
+                        format!("the test `overlaps` takes spans, got {}", value.kind().name()),
+                    ));
+                }
+            },
             "any_of" => Self::Any(parse_inner(value, fold)?),
             "not" => Self::Not(parse_inner(value, fold)?),
             _ => {
@@ -173,6 +185,13 @@ impl FieldTest {
             Self::Empty(wanted) => is_empty(value) == *wanted,
             Self::Above(bound) => comparable(value, bound) && compare(value, bound).is_gt(),
             Self::Below(bound) => comparable(value, bound) && compare(value, bound).is_lt(),
+            Self::Overlaps(spans) => match value.as_object::<Spans>() {
+                Some(own) => {
+                    guard::spend(own.ranges().len() * ITEM)?;
+                    own.overlaps(spans)
+                }
+                None => false,
+            },
             Self::Any(condition) => {
                 for item in sequence(value) {
                     if condition.matches(&item)? {

@@ -488,8 +488,12 @@ impl<'a> FieldReader<'a> {
         }
         for (access, kind) in self.access.iter().zip(0..) {
             if let FieldAccess::Derived { group, .. } = access {
-                let of_kind = nodes.iter().copied().filter(|node| self.graph.data.kind_of[*node as usize] == kind);
-                self.graph.derive_all(*group, of_kind)?;
+                let is_of_kind = |node: &u32| self.graph.data.kind_of[*node as usize] == kind;
+                let mut of_kind = nodes.iter().copied().filter(is_of_kind).peekable();
+                // Another kind may derive a field of this name from what must not be read here.
+                if of_kind.peek().is_some() {
+                    self.graph.derive_all(*group, of_kind)?;
+                }
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required(
             "tests",
             &[Kind::Map],
-            "Per field a value, or a map of tests: `equals one_of none_of starts_with ends_with contains words all_tokens any_token regex empty greater_than less_than any_of not`; `ignore_case: true` ignores case.",
+            "Per field a value, or a map of tests: `equals one_of none_of starts_with ends_with contains words all_tokens any_token regex empty greater_than less_than overlaps any_of not`; `ignore_case: true` ignores case.",
         ),
     ],
     returns: Kind::Any,
@@ -36,6 +36,10 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(
             r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.add_edge("oolong", "sencha", "beside"); g.add_edge("sencha", "oolong", "before"); g.nodes("tea").edges_out().where(#{ "to.price": #{ greater_than: 8 } }).column("kind")"##,
             r##"["before"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); let t = "abcdef"; for part in ["ab", "bcd", "ef"] { g.add_node("quote", part, #{ spans: t.find_quote(part).spans }); } g.nodes("quote").where(#{ spans: #{ overlaps: t.find_quote("abc").spans } }).column("key")"##,
+            r##"["ab", "bcd"]"##,
         ),
         Example::fails(
             r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ prise: 7 })"##,
