@@ -11,7 +11,8 @@ mod version;
 mod wording;
 
 pub use change::{Change, Verdict};
+pub use contract::compare_messages;
 pub use report::{json, markdown, sarif, text};
 pub use schema::{Role, compare_schemas};
 pub use surface::compare;
-pub use version::{Step, VersionStep, required_step, version_steps};
+pub use version::version_steps;

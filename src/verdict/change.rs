@@ -1,7 +1,10 @@
 //! One change between two surfaces, and the word that judges it.
 
+use serde::Serialize;
+
 /// What a change means for a caller. The order is that of severity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Nothing that a caller or a model sees.
     None,
@@ -21,7 +24,7 @@ impl Verdict {
 }
 
 /// A change between two surfaces.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Change {
     /// The name of the pack.
     pub pack: String,
@@ -36,14 +39,16 @@ pub struct Change {
     /// What changed and what it means, as a sentence.
     pub message: String,
     /// The text that a model read before.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     /// The text that a model reads now.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
 impl Change {
     /// A change that widens nothing and has no texts.
-    pub(super) fn new(
+    pub fn new(
         pack: &str,
         what: impl Into<String>,
         kind: &'static str,

@@ -63,16 +63,8 @@ pub(super) fn compare_item(pack: &str, what: &str, [old, new]: [&Json; 2], same_
     for (key, kind, noun) in TEXTS {
         pair.changes.extend(text_change(pack, what, kind, noun, old.get(key), new.get(key)));
     }
-    let says = [old, new].map(messages);
-    pair.changes.extend(text_change(
-        pack,
-        what,
-        "messages-changed",
-        "text of its messages",
-        says[0].as_ref(),
-        says[1].as_ref(),
-    ));
-    pair.rendered();
+    let [before, after] = [old, new].map(messages);
+    pair.changes.extend(compare_messages(pack, what, before.as_ref(), after.as_ref()));
     pair.schemas();
     pair.demands();
     pair.hints();
@@ -80,13 +72,16 @@ pub(super) fn compare_item(pack: &str, what: &str, [old, new]: [&Json; 2], same_
     pair.changes
 }
 
+/// The change of what a prompt says: the messages of each side are one text.
+pub fn compare_messages(pack: &str, what: &str, before: Option<&Json>, now: Option<&Json>) -> Option<Change> {
+    text_change(pack, what, "messages-changed", "text of its messages", before, now)
+}
+
 /// The messages of a prompt as one text.
 fn messages(prompt: &Json) -> Option<Json> {
     let text = |message: &Json, key: &str| message.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
     let all = prompt.get("messages")?.as_array()?.iter();
-    // A rendered message has its text, a defined one where it comes from.
-    let says = |message: &Json| text(message, if message.get("says").is_some() { "says" } else { "text" });
-    let lines: String = all.map(|message| format!("{}: {}\n", text(message, "role"), says(message))).collect();
+    let lines: String = all.map(|message| format!("{}: {}\n", text(message, "role"), text(message, "says"))).collect();
     Some(json!(lines))
 }
 
@@ -116,19 +111,6 @@ fn arguments(item: &Json) -> Json {
 }
 
 impl Pair<'_> {
-    /// What a prompt says with the same arguments, where cases rendered it before and after.
-    fn rendered(&mut self) {
-        let list = |item: &Json| item.get("rendered").and_then(Json::as_array).cloned().unwrap_or_default();
-        for now in list(self.new) {
-            let is_same = |before: &Json| before.get("arguments") == now.get("arguments");
-            let Some(before) = list(self.old).into_iter().find(is_same) else { continue };
-            let what = format!("{}, with {}", self.what, now.get("arguments").unwrap_or(&Json::Null));
-            let (before, now) = (messages(&before), messages(&now));
-            let noun = "text of its messages";
-            self.changes.extend(text_change(self.pack, &what, "messages-changed", noun, before.as_ref(), now.as_ref()));
-        }
-    }
-
     fn change(&mut self, part: &str, kind: &'static str, verdict: Verdict, message: impl Into<String>) {
         self.changes.push(Change::new(self.pack, format!("{}, {part}", self.what), kind, verdict, message));
     }

@@ -1,7 +1,7 @@
 //! Renders changes: as lines for people, as JSON, as SARIF for code hosts, and as Markdown for a comment on a change.
 
 use super::change::{Change, Verdict};
-use super::version::VersionStep;
+use super::version::VERSION_STEP;
 use crate::diagnostic::{Code, Diagnostic, Severity, printable, printable_lines, render};
 use crate::value::Json;
 use serde_json::json;
@@ -27,7 +27,7 @@ fn flags(change: &Change) -> String {
 }
 
 /// Renders one line for each change, the texts of a change indented below it.
-pub fn text(changes: &[Change], steps: &[VersionStep]) -> String {
+pub fn text(changes: &[Change]) -> String {
     let mut shown = format!("verdict: {}\n", summary(changes));
     for change in changes {
         let Change { pack, what, kind, message, .. } = change;
@@ -36,9 +36,6 @@ pub fn text(changes: &[Change], steps: &[VersionStep]) -> String {
         for line in word_diff(change).iter().flat_map(|diff| diff.lines()) {
             shown.push_str(&format!("    {line}\n"));
         }
-    }
-    for step in steps {
-        shown.push_str(&format!("{}: {}\n", VersionStep::KIND, printable(&step.message)));
     }
     shown
 }
@@ -70,54 +67,34 @@ fn word_diff(change: &Change) -> Option<String> {
 }
 
 /// Renders changes as JSON with a stable shape.
-pub fn json(changes: &[Change], steps: &[VersionStep]) -> Json {
-    let one = |change: &Change| {
-        let Change { pack, what, kind, verdict, widens, message, before, after } = change;
-        let mut json = json!({
-            "pack": pack, "what": what, "kind": kind, "verdict": verdict.word(), "widens": widens, "message": message,
-        });
-        for (key, text) in [("before", before), ("after", after)] {
-            if let Some(text) = text {
-                json[key] = json!(text);
-            }
-        }
-        json
-    };
+pub fn json(changes: &[Change]) -> Json {
     json!({
         "format": 1,
-        "verdict": changes.iter().map(|change| change.verdict).max().unwrap_or(Verdict::None).word(),
+        "verdict": changes.iter().map(|change| change.verdict).max().unwrap_or(Verdict::None),
         "widens": changes.iter().any(|change| change.widens),
-        "changes": changes.iter().map(one).collect::<Vec<_>>(),
-        "version_steps": steps
-            .iter()
-            .map(|step| json!({ "kind": VersionStep::KIND, "pack": step.pack, "message": step.message }))
-            .collect::<Vec<_>>(),
+        "changes": changes,
     })
 }
 
 /// Renders changes as a SARIF log with one run. It omits what asks for no attention: a code host shows each result.
-pub fn sarif(changes: &[Change], steps: &[VersionStep]) -> Json {
-    let needs_attention =
-        |change: &&Change| change.widens || matches!(change.verdict, Verdict::Breaking | Verdict::Wording);
+pub fn sarif(changes: &[Change]) -> Json {
+    let needs_attention = |change: &&Change| {
+        change.widens || change.kind == VERSION_STEP || matches!(change.verdict, Verdict::Breaking | Verdict::Wording)
+    };
     let of_change = |change: &Change| {
         let message = format!("{}: {}: {}: {}", flags(change), change.pack, change.what, change.message);
-        let is_error = change.verdict == Verdict::Breaking;
+        let is_error = change.verdict == Verdict::Breaking || change.kind == VERSION_STEP;
         Diagnostic {
             severity: if is_error { Severity::Error } else { Severity::Warning },
             ..*Diagnostic::new(Code(change.kind), message)
         }
     };
-    let of_steps = steps.iter().map(|step| *Diagnostic::new(Code(VersionStep::KIND), step.message.clone()));
-    render::sarif(&changes.iter().filter(needs_attention).map(of_change).chain(of_steps).collect::<Vec<_>>())
+    render::sarif(&changes.iter().filter(needs_attention).map(of_change).collect::<Vec<_>>())
 }
 
 /// Renders changes as Markdown: the worst verdict first, a table, and the texts that models read in a folded block.
-pub fn markdown(changes: &[Change], steps: &[VersionStep]) -> String {
+pub fn markdown(changes: &[Change]) -> String {
     let mut shown = format!("**Verdict: {}**\n", summary(changes));
-    for (at, step) in steps.iter().enumerate() {
-        let gap = if at == 0 { "\n" } else { "" };
-        shown.push_str(&format!("{gap}- `{}`: {}\n", VersionStep::KIND, cell(&step.message)));
-    }
     if !changes.is_empty() {
         shown.push_str("\n| verdict | pack | what | change |\n|---|---|---|---|\n");
     }
