@@ -2,7 +2,7 @@
 
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
-use super::project::{Project, new_errors, show_layer};
+use super::project::{Project, show_layer};
 use crate::definition::{SETTINGS_FILE, WantedRevision, check_url};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::distribution::{LAYER, LayerState, Remote};
@@ -67,16 +67,10 @@ impl AddCommand {
                 );
             }
         }
-        let registry = after.registry(context)?;
-        let errors = new_errors(&registry, &before.registry(context)?);
-        if !errors.is_empty() {
-            errors.iter().for_each(|error| context.terminal.diagnostic(error));
-            let message = format!("layer {name} has errors; nothing was written");
-            return Err(Diagnostic::new(LAYER, message).help("add another version of it, or ask its publisher"));
-        }
+        let changes = after.changes(context, &after.registry(context)?)?;
         show_layer(context, &state);
         let agreed = context.terminal.agrees(self.yes, "Add this layer, and trust it as it is now? [y/N] ");
-        let files = if agreed { after.write(context, after.changes(context, &registry)?)? } else { Vec::new() };
+        let files = if agreed { after.write(context, changes)? } else { Vec::new() };
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&json!({
                 "layer": name, "git": url, "wanted": wanted.describe(), "content": state.content.hash(),

@@ -4,7 +4,7 @@ use super::context::CommandContext;
 use super::old_cases::play_old_cases;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::project::Project;
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::distribution::{LAYER, LOCK_FILE, LayerStore, LockFile, Revision};
 use crate::registry::{Layer, WORKSPACE_FOLDER};
 use crate::surface::SURFACE_FILE;
@@ -17,9 +17,6 @@ use serde_json::json;
 /// Judge what changed of all that packs publish.
 #[derive(Args)]
 pub struct DiffCommand {
-    /// Only these packs.
-    #[arg(value_name = "PACK")]
-    packs: Vec<String>,
     /// Compare with a commit of this repository, such as `origin/main` [default: the file `toolsd.surface.json`].
     #[arg(long, value_name = "COMMIT")]
     from: Option<String>,
@@ -57,35 +54,24 @@ impl DiffCommand {
         let root = context.workspace.root();
         let revision = self.from.as_ref().map(|from| Revision::open(root, from)).transpose()?;
         let old = old_surface(context, revision.as_ref())?;
-        let (mut old, mut new) = (old, project.surface(context, &project.registry(context)?)?);
-        self.check_names(&old, &new)?;
-        for surface in [&mut old, &mut new] {
-            if let Some(packs) = surface["packs"].as_object_mut() {
-                packs.retain(|name, _| self.packs.is_empty() || self.packs.contains(name));
-            }
-        }
-        let mut played = None;
-        if let (true, Some(revision)) = (self.cases, &revision) {
-            let before = old_layers(context, revision)?;
-            let old_cases = play_old_cases(context, &before, None, &self.packs)?;
-            old_cases.add_rendered(&mut old, &mut new);
-            played = Some(old_cases);
-        }
-        let mut changes = verdict::compare(&old, &new);
+        let new = project.surface(context, &project.registry(context)?)?;
+        let played = match revision.filter(|_| self.cases) {
+            Some(revision) => Some(play_old_cases(context, &old_layers(context, &revision)?, None)?),
+            None => None,
+        };
         let count = played.as_ref().map(|played| played.count);
-        changes.splice(0..0, played.into_iter().flat_map(|played| played.failed));
-        let steps = verdict::version_steps(&old, &new, &changes);
+        let changes = judge(&old, &new, played.map_or_else(Vec::new, |played| played.changes));
         let terminal = &context.terminal;
         match context.options.format {
             OutputFormat::Json => {
-                let mut report = verdict::json(&changes, &steps);
+                let mut report = verdict::json(&changes);
                 report["old_cases"] = json!(count);
                 terminal.json(&report);
             }
-            OutputFormat::Sarif => terminal.json(&verdict::sarif(&changes, &steps)),
-            OutputFormat::Markdown => terminal.text(verdict::markdown(&changes, &steps).trim_end()),
+            OutputFormat::Sarif => terminal.json(&verdict::sarif(&changes)),
+            OutputFormat::Markdown => terminal.text(verdict::markdown(&changes).trim_end()),
             OutputFormat::Text => {
-                terminal.text(verdict::text(&changes, &steps).trim_end());
+                terminal.text(verdict::text(&changes).trim_end());
                 if let Some(count) = count {
                     terminal.note(&format!("{count} old cases were played"));
                 }
@@ -94,20 +80,15 @@ impl DiffCommand {
         let is_refused = refused_changes(&changes, &self.accept).next().is_some();
         Ok(if is_refused { Exit::Errors } else { Exit::Success })
     }
+}
 
-    fn check_names(&self, old: &Json, new: &Json) -> Result<()> {
-        let has = |name: &str| [old, new].iter().any(|surface| surface["packs"].get(name).is_some());
-        let Some(unknown) = self.packs.iter().find(|name| !has(name)) else { return Ok(()) };
-        let known: Vec<&str> = [old, new]
-            .iter()
-            .filter_map(|surface| surface["packs"].as_object())
-            .flatten()
-            .map(|(name, _)| &**name)
-            .collect();
-        let error = Diagnostic::new(Code("usage"), format!("neither surface has a pack `{unknown}`"));
-        let help = did_you_mean(unknown, known.iter().copied());
-        Err(error.help(help.unwrap_or_else(|| format!("the packs: {}", known.join(", ")))))
-    }
+/// What changed: what old cases show, what the surfaces show, and versions that were not raised.
+pub fn judge(old: &Json, new: &Json, played: Vec<Change>) -> Vec<Change> {
+    let mut changes = played;
+    changes.extend(verdict::compare(old, new));
+    let steps = verdict::version_steps(old, new, &changes);
+    changes.extend(steps);
+    changes
 }
 
 /// What was published before.

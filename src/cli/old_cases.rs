@@ -30,12 +30,11 @@ pub fn play_old_cases(
     context: &CommandContext,
     before: &[Layer],
     after: Option<&[Layer]>,
-    packs: &[String],
 ) -> Result<OldCases> {
     let (files, _) = PackFiles::collect(before);
     let folders = case_folders(context, before)?;
     let mut played = OldCases::default();
-    for name in files.packs().into_iter().filter(|name| packs.is_empty() || packs.contains(name)) {
+    for name in files.packs() {
         let choice = PackChoice::Named(packs_of_cases(context, &files, &name)?);
         let mut source = context.pack_source(choice.clone())?;
         if let Some(after) = after {

@@ -144,7 +144,8 @@ impl Project {
             let message = format!("the surface would lack what is not trusted: {}", withheld.message);
             return Err(Diagnostic::new(UNTRUSTED, message).help("read it, then run `toolsd trust`"));
         }
-        if let Some(error) = registry.diagnostics.iter().find(|found| is_of_pack(found)) {
+        let refused = registry.refused.first().map(|refused| &refused.why);
+        if let Some(error) = registry.diagnostics.iter().find(|found| is_of_pack(found)).or(refused) {
             let message = format!("the surface would lack what has errors: {error}");
             return Err(Diagnostic::new(LAYER, message).help("`toolsd check` lists all errors"));
         }
@@ -299,10 +300,4 @@ pub fn show_layer(context: &CommandContext, state: &LayerState) {
         let asked = if asked.is_empty() { "asks for nothing".to_owned() } else { asked.join("  ") };
         terminal.line(&format!("  pack {pack}  {asked}"));
     }
-}
-
-/// The errors of a registry that another one has not.
-pub fn new_errors(after: &Registry, before: &Registry) -> Vec<Diagnostic> {
-    let is_known = |error: &Diagnostic| before.diagnostics.iter().any(|known| known.message == error.message);
-    after.diagnostics.iter().filter(|found| found.is_error() && !is_known(found)).cloned().collect()
 }

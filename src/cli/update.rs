@@ -1,10 +1,10 @@
 //! `toolsd update`: moves layers to what their repositories have now, after a person saw what changes.
 
 use super::context::CommandContext;
-use super::diff::{AcceptedChange, refused_changes};
+use super::diff::{AcceptedChange, judge, refused_changes};
 use super::old_cases::play_old_cases;
 use super::options::{CommandResult, Exit, OutputFormat};
-use super::project::{Project, new_errors, remote_layers, show_layer};
+use super::project::{Project, remote_layers, show_layer};
 use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, WantedRevision};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::distribution::{LAYER, LayerState, LayerStore, LockedLayer, Provenance, Remote};
@@ -12,7 +12,7 @@ use crate::edit::replace_key;
 use crate::registry::Registry;
 use crate::surface::{SURFACE_FILE, surface};
 use crate::value::Json;
-use crate::verdict::{self, Change, Verdict, VersionStep};
+use crate::verdict::{self, Change, Verdict};
 use clap::Args;
 use serde_json::json;
 
@@ -50,42 +50,6 @@ impl Move {
     }
 }
 
-/// What a move changes.
-struct Review {
-    changes: Vec<Change>,
-    steps: Vec<VersionStep>,
-    /// The errors that the packs did not have before.
-    errors: Vec<Diagnostic>,
-    /// What would serve.
-    registry: Registry,
-}
-
-impl Review {
-    /// Compares a project before and after. If the layers of before are not on this machine any more, what
-    /// `toolsd.surface.json` says of them counts.
-    fn new(context: &CommandContext, before: &Project, after: &Project, plays_cases: bool) -> Result<Self> {
-        let registry = after.registry(context)?;
-        let (old, errors) = match before.registry(context) {
-            Ok(old) => (surface(&old), new_errors(&registry, &old)),
-            Err(error) => {
-                match context.workspace.read(SURFACE_FILE).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
-                    Some(old) => (old, new_errors(&registry, &Registry::default())),
-                    None => return Err(error),
-                }
-            }
-        };
-        let (mut old, mut new) = (old, surface(&registry));
-        let mut changes = Vec::new();
-        if plays_cases {
-            let played = play_old_cases(context, &before.layers(context)?, Some(&after.layers(context)?), &[])?;
-            played.add_rendered(&mut old, &mut new);
-            changes = played.failed;
-        }
-        changes.extend(verdict::compare(&old, &new));
-        Ok(Self { steps: verdict::version_steps(&old, &new, &changes), changes, errors, registry })
-    }
-}
-
 impl UpdateCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let before = Project::open(context)?;
@@ -109,34 +73,48 @@ impl UpdateCommand {
             return Ok(Exit::Success);
         }
         moves.iter().for_each(|moved| show_layer(context, &moved.state));
-        let review = Review::new(context, &before, &after, self.cases)?;
-        let refused: Vec<&Change> = refused_changes(&review.changes, &self.accept).collect();
+        let registry = after.registry(context)?;
+        let files = after.changes(context, &registry)?;
+        let changes = self.review(context, &before, &after, &registry)?;
+        let refused: Vec<&Change> = refused_changes(&changes, &self.accept).collect();
         if !is_json {
-            context.terminal.text(verdict::text(&review.changes, &review.steps).trim_end());
+            context.terminal.text(verdict::text(&changes).trim_end());
         }
-        review.errors.iter().for_each(|error| context.terminal.diagnostic(error));
-        let is_refused = !review.errors.is_empty() || !refused.is_empty();
         let question = "Move these layers, and trust them as they are now? [y/N] ";
-        let agreed = !is_refused && context.terminal.agrees(self.yes, question);
-        let files = if agreed { after.write(context, after.changes(context, &review.registry)?)? } else { Vec::new() };
+        let agreed = refused.is_empty() && context.terminal.agrees(self.yes, question);
+        let files = if agreed { after.write(context, files)? } else { Vec::new() };
         if is_json {
-            let errors: Vec<String> = review.errors.iter().map(ToString::to_string).collect();
             let moved: Vec<Json> = moves.iter().map(Move::json).collect();
-            let report = verdict::json(&review.changes, &review.steps);
-            context.terminal.json(&json!({ "moved": moved, "written": files, "errors": errors, "changes": report }));
+            let report = verdict::json(&changes);
+            context.terminal.json(&json!({ "moved": moved, "written": files, "changes": report }));
         } else if agreed {
             context.terminal.line(&format!("updated; commit {}", files.join(", ")));
         } else {
-            context.terminal.note(&format!("nothing was written{}", self.next_step(context, &review.errors, &refused)));
+            context.terminal.note(&format!("nothing was written{}", self.next_step(context, &refused)));
         }
         Ok(if agreed { Exit::Success } else { Exit::Errors })
     }
 
+    /// What a move changes: `registry` is what would serve. If the layers of before are not on this machine any more, what
+    /// `toolsd.surface.json` says of them counts.
+    fn review(
+        &self,
+        context: &CommandContext,
+        before: &Project,
+        after: &Project,
+        registry: &Registry,
+    ) -> Result<Vec<Change>> {
+        let stored = || serde_json::from_slice(&context.workspace.read(SURFACE_FILE).ok()?).ok();
+        let old = before.registry(context).map(|old| surface(&old)).or_else(|error| stored().ok_or(error))?;
+        let played = match self.cases {
+            true => play_old_cases(context, &before.layers(context)?, Some(&after.layers(context)?))?.changes,
+            false => Vec::new(),
+        };
+        Ok(judge(&old, &surface(registry), played))
+    }
+
     /// What to do after nothing was written.
-    fn next_step(&self, context: &CommandContext, errors: &[Diagnostic], refused: &[&Change]) -> String {
-        if !errors.is_empty() {
-            return ": its packs have errors; take another version, or ask its publisher".to_owned();
-        }
+    fn next_step(&self, context: &CommandContext, refused: &[&Change]) -> String {
         let accepted = [
             ("breaking", refused.iter().any(|change| change.verdict == Verdict::Breaking)),
             ("widens", refused.iter().any(|change| change.widens)),
