@@ -2,7 +2,7 @@
 
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
-use super::project::{Project, show_layer};
+use super::project::{Project, RemoteLayer};
 use crate::definition::{SETTINGS_FILE, WantedRevision, check_url};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::distribution::{LAYER, LayerState, Remote};
@@ -55,9 +55,8 @@ impl AddCommand {
         let mut after = before.clone();
         after.set_settings(append_table(&before.settings, "layers", &name, &self.keys(&url, &wanted)))?;
         let definition = after.definition(&name)?.clone();
-        let fetched = remote.fetch(&name, &wanted, &definition.dir, &definition.signed_by)?;
-        let state = LayerState::of_fetched(&definition, &fetched)?;
-        after.put(&definition, fetched);
+        let layer = RemoteLayer { definition, url, wanted };
+        let state = after.fetch(context, &remote, &layer, false)?;
         for known in &before.definitions {
             let taken = before.state(context, known)?.packs.into_keys().find(|pack| state.packs.contains_key(pack));
             if let Some(pack) = taken {
@@ -68,25 +67,19 @@ impl AddCommand {
             }
         }
         let changes = after.changes(context, &after.registry(context)?)?;
-        show_layer(context, &state);
-        let agreed = context.terminal.agrees(self.yes, "Add this layer, and trust it as it is now? [y/N] ");
-        let files = if agreed { after.write(context, changes)? } else { Vec::new() };
+        let question = "Add this layer, and trust it as it is now? [y/N] ";
+        let files = after.write_agreed(context, changes, self.yes, question)?;
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&json!({
-                "layer": name, "git": url, "wanted": wanted.describe(), "content": state.content.hash(),
-                "packs": state.packs.iter().map(|(pack, asked)| json!({ "name": pack, "permissions": asked.describe() }))
-                    .collect::<Vec<Json>>(),
-                "written": files,
+                "layer": name, "git": layer.url, "wanted": layer.wanted.describe(), "content": state.content.hash(),
+                "packs": state.packs_json(), "written": files.as_deref().unwrap_or_default(),
             }));
-        } else if agreed {
+        } else if let Some(files) = &files {
             context.terminal.line(&format!("added layer {name}; commit {}", files.join(", ")));
-        } else {
-            let how = if context.terminal.can_ask() { "" } else { "; without a terminal, `--yes` adds it" };
-            context.terminal.note(&format!("nothing was written{how}"));
         }
-        let unserved = after.serve.as_deref().filter(|_| agreed).and_then(|serve| unserved(serve, &state));
+        let unserved = after.serve.as_deref().filter(|_| files.is_some()).and_then(|serve| unserved(serve, &state));
         unserved.iter().for_each(|warning| context.terminal.diagnostic(warning));
-        Ok(if agreed { Exit::Success } else { Exit::Errors })
+        Ok(if files.is_some() { Exit::Success } else { Exit::Errors })
     }
 
     /// The keys of the layer's table.

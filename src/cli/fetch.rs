@@ -2,13 +2,12 @@
 
 use super::context::{CommandContext, change_trust_record, load_trust};
 use super::options::{CommandResult, Exit, OutputFormat};
-use super::project::{Project, remote_layers};
+use super::project::{Project, ask_each, remote_layers};
 use super::trust_layers::LayerListing;
+use crate::definition::LayerDefinition;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::distribution::{LayerStore, LockedLayer, Remote};
-use crate::value::Json;
 use clap::Args;
-use rayon::prelude::*;
 use serde_json::json;
 
 /// Bring the layers that `toolsd.lock` names to this machine.
@@ -27,38 +26,17 @@ impl FetchCommand {
         let project = Project::open(context)?;
         let store = LayerStore::of_user()?;
         let mut wanted = Vec::new();
-        for (definition, _) in remote_layers(&project, &self.names)? {
-            wanted.push((project.lock.find(definition)?, definition.signed_by.as_slice()));
+        for layer in remote_layers(&project, &self.names)? {
+            wanted.push((project.lock.find(&layer.definition)?, layer.definition));
         }
-        let fetched: Vec<(&LockedLayer, Result<Fetched>)> =
-            wanted.par_iter().map(|(locked, signed_by)| (*locked, fetch_layer(&store, locked, signed_by))).collect();
-        let mut failed = false;
-        let mut rows: Vec<Json> = Vec::new();
-        for (locked, outcome) in fetched {
-            let outcome = outcome.map_err(|error| {
-                failed = true;
-                context.terminal.diagnostic(&error);
+        let (_, failed) = ask_each(context, &wanted, &["layer", "commit", "state"], |(locked, layer)| {
+            let (state, found) =
+                fetch_layer(&store, layer, locked).unwrap_or_else(|error| ("failed", Some(*error)));
+            let row = json!({
+                "layer": locked.name, "commit": locked.commit, "content": locked.content, "state": state,
             });
-            let how = match outcome {
-                Ok(Fetched::Now(moved)) => {
-                    moved.iter().for_each(|warning| context.terminal.diagnostic(warning));
-                    "fetched"
-                }
-                Ok(Fetched::Before) => "here already",
-                Err(()) => "failed",
-            };
-            rows.push(
-                json!({ "layer": locked.name, "commit": locked.commit, "content": locked.content, "state": how }),
-            );
-            if context.options.format != OutputFormat::Json {
-                context.terminal.line(&format!("{}  {}  {how}", locked.name, locked.commit));
-            }
-        }
-        match context.options.format {
-            OutputFormat::Json => context.terminal.json(&json!({ "layers": rows })),
-            _ if rows.is_empty() => context.terminal.note("no layer of `toolsd.toml` is from git"),
-            _ => {}
-        }
+            Ok((row, found))
+        });
         let trusted = failed || self.trust(context)?;
         Ok(if failed || !trusted { Exit::Errors } else { Exit::Success })
     }
@@ -88,23 +66,20 @@ impl FetchCommand {
     }
 }
 
-/// When a layer came to this machine.
-enum Fetched {
-    /// It was here already.
-    Before,
-    /// Now; a warning if its tag names something else.
-    Now(Option<Diagnostic>),
-}
-
-/// Brings a layer that is not here, or whose file was changed.
-fn fetch_layer(store: &LayerStore, locked: &LockedLayer, signed_by: &[String]) -> Result<Fetched> {
+/// Brings a layer that is not here, or whose file was changed. Returns what was done, and a warning if its tag names
+/// something else.
+fn fetch_layer(
+    store: &LayerStore,
+    layer: &LayerDefinition,
+    locked: &LockedLayer,
+) -> Result<(&'static str, Option<Diagnostic>)> {
     let is_here = store.get(&locked.content).is_ok_and(|content| content.is_some());
     // What was checked when it was fetched need not be checked again.
     let is_checked = || store.provenance(&locked.content).is_some_and(|from| from.git == locked.git);
     if is_here && is_checked() {
-        return Ok(Fetched::Before);
+        return Ok(("here already", None));
     }
-    let (fetched, moved) = Remote::open(&locked.git)?.fetch_locked(locked, signed_by)?;
-    store.put_fetched(&fetched)?;
-    Ok(Fetched::Now(moved))
+    let (fetched, moved) = Remote::open(&locked.git)?.fetch_locked(layer, locked)?;
+    store.put(&fetched)?;
+    Ok(("fetched", moved))
 }

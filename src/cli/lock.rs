@@ -2,10 +2,10 @@
 
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
-use super::project::{Project, remote_layers, show_layer};
-use crate::definition::{LayerSource, SETTINGS_FILE};
+use super::project::{Project, remote_layers};
+use crate::definition::{LayerDefinition, SETTINGS_FILE};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::distribution::{LAYER, LOCK_FILE, LayerState, LayerStore, LockedLayer, RESTORE_LOCK, Remote};
+use crate::distribution::{LAYER, LOCK_FILE, LayerStore, LockedLayer, RESTORE_LOCK, Remote};
 use crate::surface::SURFACE_FILE;
 use clap::Args;
 use serde_json::json;
@@ -24,28 +24,19 @@ pub struct LockCommand {
 impl LockCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let mut project = Project::open(context)?;
-        let layers: Vec<_> =
-            remote_layers(&project, &[])?.into_iter().map(|(layer, url)| (layer.clone(), url.to_owned())).collect();
         let mut is_new = false;
-        for (layer, url) in layers {
-            let name = &layer.name.value;
+        for layer in remote_layers(&project, &[])? {
+            let locked = project.lock.find(&layer.definition);
             if self.check
-                && let Err(error) = project.lock.find(&layer).and_then(|locked| check_origin(locked, &layer.signed_by))
+                && let Err(error) = locked.and_then(|locked| check_origin(locked, &layer.definition))
             {
                 context.terminal.diagnostic(&error);
                 return Ok(Exit::Errors);
             }
-            if project.lock.locked(&layer).is_some() {
-                continue;
+            if project.lock.find(&layer.definition).is_err() {
+                project.fetch(context, &Remote::open(&layer.url)?, &layer, false)?;
+                is_new = true;
             }
-            let LayerSource::Git { wanted, .. } = &layer.source else { continue };
-            let remote = Remote::open(&url)?;
-            let (tag, commit) = remote.current(wanted)?;
-            project.lock.check_moved(name, &url, tag.as_deref(), &commit)?;
-            let fetched = remote.fetch(name, wanted, &layer.dir, &layer.signed_by)?;
-            show_layer(context, &LayerState::of_fetched(&layer, &fetched)?);
-            project.put(&layer, fetched);
-            is_new = true;
         }
         let changes = project.changes(context, &project.registry(context)?)?;
         let names: Vec<&str> = changes.iter().map(|(file, _)| *file).collect();
@@ -68,30 +59,25 @@ impl LockCommand {
             return Ok(if names.is_empty() { Exit::Success } else { Exit::Errors });
         }
         let question = "Lock these layers, and trust them as they are now? [y/N] ";
-        if is_new && !context.terminal.agrees(self.yes, question) {
-            report(false);
-            context.terminal.note("nothing was written; without a terminal, `--yes` locks and trusts them");
-            return Ok(Exit::Errors);
-        }
-        project.write(context, changes)?;
-        report(true);
+        let written = project.write_agreed(context, changes, self.yes || !is_new, question)?.is_some();
+        report(written);
         match names.as_slice() {
-            _ if is_json => {}
+            _ if is_json || !written => {}
             [] => context.terminal.line("nothing to write"),
             names => context.terminal.line(&format!("wrote {}; commit it", names.join(", "))),
         }
-        Ok(Exit::Success)
+        Ok(if written { Exit::Success } else { Exit::Errors })
     }
 }
 
 /// Fails if a layer is not from the commit that is locked, or not signed as it was locked. Its repository is asked only if
 /// this machine has it from elsewhere.
-fn check_origin(locked: &LockedLayer, signed_by: &[String]) -> Result<()> {
+fn check_origin(locked: &LockedLayer, layer: &LayerDefinition) -> Result<()> {
     let known = LayerStore::of_user()?.provenance(&locked.content);
     if known.is_none_or(|known| locked.is_from(&known)) {
         return Ok(());
     }
-    let (fetched, moved) = Remote::open(&locked.git)?.fetch_locked(locked, signed_by)?;
+    let (fetched, moved) = Remote::open(&locked.git)?.fetch_locked(layer, locked)?;
     let from = &fetched.provenance;
     match moved {
         Some(moved) => Err(Box::new(moved)),

@@ -4,16 +4,18 @@ use super::context::{CommandContext, change_trust_record, load_trust};
 use super::options::OutputFormat;
 use super::trust_layers::find_layer;
 use crate::call::load_registry;
-use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, read_workspace};
+use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, WantedRevision, read_workspace};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::distribution::{
-    FetchedLayer, LAYER, LOCK_FILE, LayerState, LayerStore, LockFile, LockedLayer, ProjectLayers,
+    FetchedLayer, LAYER, LOCK_FILE, LayerState, LayerStore, LockFile, LockedLayer, ProjectLayers, Remote,
 };
 use crate::registry::{FOLDERS, Layer, PackChoice, Permissions, Registry, UNTRUSTED, WorkspaceTrust, is_withheld};
 use crate::source::{Place, Source};
 use crate::surface::{SURFACE_FILE, surface, surface_text};
 use crate::value::Json;
 use crate::world::{FileChange, World, path, text_from_bytes};
+use rayon::prelude::*;
+use serde_json::json;
 
 /// A project as it is, or as it will be.
 #[derive(Clone)]
@@ -89,8 +91,32 @@ impl Project {
         })
     }
 
+    /// Brings what a layer wants now, shows it, and locks it.
+    ///
+    /// # Errors
+    /// As [`Remote::fetch`]; or a locked tag names another commit now, and that is not accepted.
+    pub fn fetch(
+        &mut self,
+        context: &CommandContext,
+        remote: &Remote,
+        RemoteLayer { definition, url, wanted }: &RemoteLayer,
+        accepts_moved: bool,
+    ) -> Result<LayerState> {
+        let (tag, commit) = remote.current(wanted)?;
+        if !accepts_moved {
+            self.lock.check_moved(&definition.name.value, url, tag.as_deref(), &commit)?;
+        }
+        let fetched = remote.fetch(definition, wanted)?;
+        let state = LayerState::of_fetched(definition, &fetched)?;
+        if context.options.format != OutputFormat::Json {
+            state.lines("").iter().for_each(|line| context.terminal.line(line));
+        }
+        self.put(definition, fetched);
+        Ok(state)
+    }
+
     /// Puts a fetched layer into the lock, in place of what was locked.
-    pub fn put(&mut self, definition: &LayerDefinition, fetched: FetchedLayer) {
+    fn put(&mut self, definition: &LayerDefinition, fetched: FetchedLayer) {
         let name = definition.name.value.clone();
         let locked = LockedLayer::of_fetched(definition, &fetched);
         match self.lock.layers.iter_mut().find(|layer| layer.name == name) {
@@ -199,7 +225,7 @@ impl Project {
     /// A file cannot be written; then none is.
     pub fn write(&self, context: &CommandContext, changes: ChangedFiles) -> Result<Vec<&'static str>> {
         let store = LayerStore::of_user()?;
-        self.fetched.iter().try_for_each(|(_, fetched)| store.put_fetched(fetched))?;
+        self.fetched.iter().try_for_each(|(_, fetched)| store.put(fetched))?;
         let mut states = Vec::new();
         for (name, _) in &self.fetched {
             states.push(self.state(context, self.definition(name)?)?);
@@ -221,6 +247,25 @@ impl Project {
         })?;
         written?;
         Ok(changes.into_iter().map(|(file, _)| file).collect())
+    }
+
+    /// Writes the files that change if a person agrees; otherwise a note says how to agree.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_agreed(
+        &self,
+        context: &CommandContext,
+        changes: ChangedFiles,
+        yes: bool,
+        question: &str,
+    ) -> Result<Option<Vec<&'static str>>> {
+        if context.terminal.agrees(yes, question) {
+            return self.write(context, changes).map(Some);
+        }
+        let how = if context.terminal.can_ask() { "" } else { "; without a terminal, `--yes` agrees" };
+        context.terminal.note(&format!("nothing was written{how}"));
+        Ok(None)
     }
 
     /// Fails if another process has changed the project since it was read.
@@ -263,16 +308,29 @@ fn is_of_pack(found: &Diagnostic) -> bool {
     found.is_error() && found.at.as_ref().is_some_and(is_in)
 }
 
-/// The name and the address of each layer with `git`.
-pub fn remote_layers<'a>(project: &'a Project, names: &[String]) -> Result<Vec<(&'a LayerDefinition, &'a str)>> {
+/// A layer with `git`.
+pub struct RemoteLayer {
+    /// Its definition.
+    pub definition: LayerDefinition,
+    /// The address of its repository.
+    pub url: String,
+    /// Which commit of it.
+    pub wanted: WantedRevision,
+}
+
+/// Each layer with `git`, or those of these names.
+pub fn remote_layers(project: &Project, names: &[String]) -> Result<Vec<RemoteLayer>> {
     names.iter().try_for_each(|name| project.definition(name).map(drop))?;
-    let chosen = project.definitions.iter().filter(|layer| names.is_empty() || names.contains(&layer.name.value));
     let mut remotes = Vec::new();
-    for layer in chosen {
-        match &layer.source {
-            LayerSource::Git { url, .. } => remotes.push((layer, url.as_str())),
-            LayerSource::Path(path) if names.contains(&layer.name.value) => {
-                let message = format!("layer {} is the folder `{path}`: it is not locked", layer.name.value);
+    let is_chosen = |layer: &&LayerDefinition| names.is_empty() || names.contains(&layer.name.value);
+    for definition in project.definitions.iter().filter(is_chosen) {
+        match &definition.source {
+            LayerSource::Git { url, wanted } => {
+                let (url, wanted) = (url.clone(), wanted.clone());
+                remotes.push(RemoteLayer { definition: definition.clone(), url, wanted });
+            }
+            LayerSource::Path(path) if !names.is_empty() => {
+                let message = format!("layer {} is the folder `{path}`: it is not locked", definition.name.value);
                 return Err(Diagnostic::new(LAYER, message).help("edit its files, then run `toolsd trust`"));
             }
             LayerSource::Path(_) => {}
@@ -281,23 +339,39 @@ pub fn remote_layers<'a>(project: &'a Project, names: &[String]) -> Result<Vec<(
     Ok(remotes)
 }
 
-/// Prints where a layer is from, and what each of its packs asks for.
-pub fn show_layer(context: &CommandContext, state: &LayerState) {
-    if context.options.format == OutputFormat::Json {
-        return;
+/// What a repository answered: a row for the listing, and an error or a warning.
+pub type RepositoryAnswer = (Json, Option<Diagnostic>);
+
+/// Asks the repositories of all layers at once, and lists what they answered by these keys. Returns the rows, and whether
+/// one failed.
+pub fn ask_each<L: Sync>(
+    context: &CommandContext,
+    layers: &[L],
+    keys: &[&str],
+    ask: impl Fn(&L) -> Result<RepositoryAnswer> + Sync,
+) -> (Vec<Json>, bool) {
+    let answers: Vec<Result<RepositoryAnswer>> = layers.par_iter().map(ask).collect();
+    let (mut rows, mut failed) = (Vec::new(), false);
+    for answer in answers {
+        let found = match answer {
+            Ok((row, found)) => {
+                rows.push(row);
+                found
+            }
+            Err(error) => Some(*error),
+        };
+        failed |= found.as_ref().is_some_and(Diagnostic::is_error);
+        found.iter().for_each(|found| context.terminal.diagnostic(found));
     }
-    let terminal = &context.terminal;
-    let from = state.provenance.as_ref();
-    let commit =
-        from.map_or_else(String::new, |from| format!(", commit {}", from.commit.get(..12).unwrap_or(&from.commit)));
-    let signed = from.map_or_else(String::new, |from| match &from.signer {
-        Some(signer) => format!(", signed by {signer}"),
-        None => ", signature not checked".to_owned(),
-    });
-    terminal.line(&format!("layer {}: {} {}{commit}{signed}", state.name, state.source, state.label));
-    for (pack, asked) in &state.packs {
-        let asked = asked.describe();
-        let asked = if asked.is_empty() { "asks for nothing".to_owned() } else { asked.join("  ") };
-        terminal.line(&format!("  pack {pack}  {asked}"));
+    let cell = |row: &Json, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+    match context.options.format {
+        OutputFormat::Json => context.terminal.json(&json!({ "layers": rows })),
+        _ if layers.is_empty() => context.terminal.note("no layer of `toolsd.toml` is from git"),
+        _ if rows.is_empty() => {}
+        _ => {
+            let cells = rows.iter().map(|row| keys.iter().map(|key| cell(row, key)).collect());
+            context.terminal.table(keys, cells.collect());
+        }
     }
+    (rows, failed)
 }

@@ -5,7 +5,7 @@ use super::terminal::Terminal;
 use crate::definition::{LayerDefinition, SETTINGS_FILE, read_workspace};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::distribution::{LayerState, LockFile, is_trusted};
-use crate::registry::{Permissions, TrustedLayer, WorkspaceTrust};
+use crate::registry::{TrustedLayer, WorkspaceTrust};
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::path;
@@ -86,14 +86,11 @@ impl LayerListing {
     /// The listing for machines.
     pub fn json(&self) -> Json {
         let row = |row: &ListedLayer| {
-            let packs = row.state.packs.iter();
-            let pack =
-                |(name, asked): (&String, &Permissions)| json!({ "name": name, "permissions": asked.describe() });
             json!({
                 "name": row.state.name, "source": row.state.source, "label": row.state.label,
                 "content": row.state.content.hash(),
                 "signer": row.state.provenance.as_ref().and_then(|from| from.signer.clone()),
-                "state": row.word(), "widened": row.widened(), "packs": packs.map(pack).collect::<Vec<_>>(),
+                "state": row.word(), "widened": row.widened(), "packs": row.state.packs_json(),
             })
         };
         self.rows.iter().map(row).collect()
@@ -129,23 +126,14 @@ impl ListedLayer {
     }
 
     fn lines(&self) -> Vec<String> {
-        let LayerState { name, source, label, packs, provenance, .. } = &self.state;
-        let commit = provenance.as_ref().map(|from| format!(", commit {}", from.commit)).unwrap_or_default();
-        let signed = match provenance.as_ref().and_then(|from| from.signer.as_ref()) {
-            Some(signer) => format!(", signed by {signer}"),
-            None => String::new(),
-        };
-        let mut lines = vec![format!("layer {name}  {}  {source} {label}{commit}{signed}", self.word())];
+        let mut lines = self.state.lines(&format!("{}, ", self.word()));
         if let Some(before) = &self.before {
             let widened = self.widened();
             let more = match widened.is_empty() {
                 true => "asks for no more".to_owned(),
                 false => format!("+ {}", widened.join("  + ")),
             };
-            lines.push(format!("  since {}: {more}", before.label));
-        }
-        for (pack, asked) in packs {
-            lines.push(format!("  pack {pack}  {}", asked.describe().join("  ")).trim_end().to_owned());
+            lines.insert(1, format!("  since {}: {more}", before.label));
         }
         lines
     }

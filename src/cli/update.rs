@@ -4,8 +4,8 @@ use super::context::CommandContext;
 use super::diff::{AcceptedChange, judge, refused_changes};
 use super::old_cases::play_old_cases;
 use super::options::{CommandResult, Exit, OutputFormat};
-use super::project::{Project, remote_layers, show_layer};
-use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, WantedRevision};
+use super::project::{Project, RemoteLayer, remote_layers};
+use crate::definition::{SETTINGS_FILE, WantedRevision};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::distribution::{LAYER, LayerState, LayerStore, LockedLayer, Provenance, Remote};
 use crate::edit::replace_key;
@@ -55,14 +55,13 @@ impl UpdateCommand {
         let before = Project::open(context)?;
         let mut after = before.clone();
         let mut moves = Vec::new();
-        let layers: Vec<_> =
-            remote_layers(&before, &self.names)?.into_iter().map(|(layer, url)| (layer.clone(), url)).collect();
+        let layers = remote_layers(&before, &self.names)?;
         if let (Some(_), 2..) | (Some(_), 0) = (&self.to, layers.len()) {
             let error = Diagnostic::new(Code("usage"), "`--to` moves one layer");
             return Err(error.help("name it: `toolsd update LAYER --to TAG`"));
         }
-        for (definition, url) in layers {
-            moves.extend(self.find_move(context, &mut after, definition, url)?);
+        for layer in layers {
+            moves.extend(self.find_move(context, &mut after, layer)?);
         }
         let is_json = context.options.format == OutputFormat::Json;
         if moves.is_empty() {
@@ -72,7 +71,6 @@ impl UpdateCommand {
             }
             return Ok(Exit::Success);
         }
-        moves.iter().for_each(|moved| show_layer(context, &moved.state));
         let registry = after.registry(context)?;
         let files = after.changes(context, &registry)?;
         let changes = self.review(context, &before, &after, &registry)?;
@@ -80,19 +78,21 @@ impl UpdateCommand {
         if !is_json {
             context.terminal.text(verdict::text(&changes).trim_end());
         }
-        let question = "Move these layers, and trust them as they are now? [y/N] ";
-        let agreed = refused.is_empty() && context.terminal.agrees(self.yes, question);
-        let files = if agreed { after.write(context, files)? } else { Vec::new() };
+        let written = if refused.is_empty() {
+            let question = "Move these layers, and trust them as they are now? [y/N] ";
+            after.write_agreed(context, files, self.yes, question)?
+        } else {
+            context.terminal.note(&format!("nothing was written; `--accept {}` takes it", accepting(&refused)));
+            None
+        };
         if is_json {
             let moved: Vec<Json> = moves.iter().map(Move::json).collect();
-            let report = verdict::json(&changes);
+            let (files, report) = (written.as_deref().unwrap_or_default(), verdict::json(&changes));
             context.terminal.json(&json!({ "moved": moved, "written": files, "changes": report }));
-        } else if agreed {
+        } else if let Some(files) = &written {
             context.terminal.line(&format!("updated; commit {}", files.join(", ")));
-        } else {
-            context.terminal.note(&format!("nothing was written{}", self.next_step(context, &refused)));
         }
-        Ok(if agreed { Exit::Success } else { Exit::Errors })
+        Ok(if written.is_some() { Exit::Success } else { Exit::Errors })
     }
 
     /// What a move changes: `registry` is what would serve. If the layers of before are not on this machine any more, what
@@ -113,58 +113,43 @@ impl UpdateCommand {
         Ok(judge(&old, &surface(registry), played))
     }
 
-    /// What to do after nothing was written.
-    fn next_step(&self, context: &CommandContext, refused: &[&Change]) -> String {
-        let accepted = [
-            ("breaking", refused.iter().any(|change| change.verdict == Verdict::Breaking)),
-            ("widens", refused.iter().any(|change| change.widens)),
-        ];
-        let words: Vec<&str> = accepted.into_iter().filter(|(_, needed)| *needed).map(|(word, _)| word).collect();
-        match words.as_slice() {
-            [] if context.terminal.can_ask() => String::new(),
-            [] => "; without a terminal, `--yes` moves them".to_owned(),
-            words => format!("; `--accept {}` takes it", words.join(",")),
-        }
-    }
-
     /// Puts a layer into the project as its repository has it now; nothing if that is locked already.
     fn find_move(
         &self,
         context: &CommandContext,
         project: &mut Project,
-        definition: LayerDefinition,
-        url: &str,
+        mut layer: RemoteLayer,
     ) -> Result<Option<Move>> {
-        let name = definition.name.value.clone();
-        let remote = Remote::open(url)?;
-        let mut definition = definition;
+        let remote = Remote::open(&layer.url)?;
         if let Some(to) = &self.to {
-            definition = move_to(project, &definition, &remote.resolve(to)?)?;
+            move_to(project, &mut layer, remote.resolve(to)?)?;
         }
-        let LayerSource::Git { wanted, .. } = &definition.source else { return Ok(None) };
+        let (name, wanted) = (&layer.definition.name.value, &layer.wanted);
         let (tag, commit) = remote.current(wanted)?;
-        let locked = project.lock.locked(&definition).cloned();
-        if let Some(locked) = &locked
-            && locked.commit == commit
-        {
+        if project.lock.find(&layer.definition).is_ok_and(|locked| locked.commit == commit) {
             if context.options.format != OutputFormat::Json {
                 let label = tag.map_or_else(|| wanted.describe(), |tag| format!("tag {tag}"));
                 context.terminal.line(&format!("layer {name} is at {label}{}", newer(&remote, wanted)));
             }
             return Ok(None);
         }
-        if !self.accept.contains(&AcceptedChange::Moved) {
-            project.lock.check_moved(&name, url, tag.as_deref(), &commit)?;
+        let before = project.lock.layer(name).cloned();
+        let state = project.fetch(context, &remote, &layer, self.accept.contains(&AcceptedChange::Moved))?;
+        if let (None, Some(before), Some(now)) = (&self.to, &before, &state.provenance) {
+            refuse_older(before, now)?;
         }
-        let before = project.lock.layer(&name).cloned();
-        let fetched = remote.fetch(&name, wanted, &definition.dir, &definition.signed_by)?;
-        if let (None, Some(before)) = (&self.to, &before) {
-            refuse_older(before, &fetched.provenance)?;
-        }
-        let state = LayerState::of_fetched(&definition, &fetched)?;
-        project.put(&definition, fetched);
         Ok(Some(Move { before, state }))
     }
+}
+
+/// The words that accept what is refused.
+fn accepting(refused: &[&Change]) -> String {
+    let accepted = [
+        ("breaking", refused.iter().any(|change| change.verdict == Verdict::Breaking)),
+        ("widens", refused.iter().any(|change| change.widens)),
+    ];
+    let words: Vec<&str> = accepted.into_iter().filter(|(_, needed)| *needed).map(|(word, _)| word).collect();
+    words.join(",")
 }
 
 /// Refuses a commit that is older than the locked one: a publisher took a tag back, or a branch. A person who names it gets
@@ -180,11 +165,10 @@ fn refuse_older(before: &LockedLayer, now: &Provenance) -> Result<()> {
 }
 
 /// Writes another tag, branch or commit into `toolsd.toml`.
-fn move_to(project: &mut Project, definition: &LayerDefinition, wanted: &WantedRevision) -> Result<LayerDefinition> {
-    let name = &definition.name.value;
-    let LayerSource::Git { wanted: old, .. } = &definition.source else { return Ok(definition.clone()) };
+fn move_to(project: &mut Project, layer: &mut RemoteLayer, wanted: WantedRevision) -> Result<()> {
+    let name = &layer.definition.name.value;
     let (key, value) = wanted.key_and_value();
-    let text = replace_key(&project.settings, "layers", name, old.key_and_value().0, (key, &json!(value)));
+    let text = replace_key(&project.settings, "layers", name, layer.wanted.key_and_value().0, (key, &json!(value)));
     let text = text.ok_or_else(|| {
         let error = Diagnostic::new(Code("usage"), format!("`[layers.{name}]` of `{SETTINGS_FILE}` cannot be edited"));
         error.help(format!("write `{key} = {value:?}` into it, run `toolsd trust`, then `toolsd lock`"))
@@ -192,7 +176,9 @@ fn move_to(project: &mut Project, definition: &LayerDefinition, wanted: &WantedR
     let locked = project.lock.clone();
     project.set_settings(text)?;
     project.lock = locked;
-    project.definition(name).cloned()
+    layer.definition = project.definition(name)?.clone();
+    layer.wanted = wanted;
+    Ok(())
 }
 
 /// Which version is newer than what a layer wants.

@@ -105,11 +105,6 @@ impl LayerContent {
         &self.hash
     }
 
-    /// Number of files.
-    pub fn file_count(&self) -> usize {
-        self.files.len()
-    }
-
     /// Its packs, sorted.
     pub fn packs(&self) -> Vec<String> {
         self.pack_files().packs()
@@ -204,7 +199,7 @@ mod tests {
     fn only_what_packs_are_made_of_counts() {
         let all = content(&[("tools.d/a.toml", "x"), ("README.md", "y"), ("tools.d/.swp", "z")]).unwrap();
         assert_eq!(all, content(&[("tools.d/a.toml", "x")]).unwrap());
-        assert_eq!((all.packs(), all.file_count()), (vec!["a".to_owned()], 1));
+        assert_eq!((all.packs(), all.files.len()), (vec!["a".to_owned()], 1));
     }
 
     #[test]

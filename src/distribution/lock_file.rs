@@ -7,7 +7,7 @@ use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Source;
 use crate::world::{Files, text_from_bytes};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// The name of the file.
@@ -18,7 +18,7 @@ pub const RESTORE_LOCK: &str =
     "the lock file was changed by hand: take it from git as it was, or delete it and run `toolsd lock`";
 
 /// The version that this program writes.
-const VERSION: u64 = 1;
+const VERSION: i64 = 1;
 
 /// Maximum size in bytes of a file that is read.
 const MAX_BYTES: u64 = 1 << 20;
@@ -31,7 +31,7 @@ pub struct LockFile {
 }
 
 /// A layer as it was locked.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockedLayer {
     /// Its name.
@@ -68,6 +68,11 @@ impl LockedLayer {
         }
     }
 
+    /// Which one of the repository it is, as in `tag v2.3.0` or `branch main`.
+    pub fn label(&self) -> String {
+        self.tag.as_ref().map_or_else(|| self.wanted.clone(), |tag| format!("tag {tag}"))
+    }
+
     /// What `toolsd.toml` wants otherwise than it is locked: what is locked, and what is wanted; `None` if this fits.
     fn difference(&self, definition: &LayerDefinition) -> Option<(String, String)> {
         let LayerSource::Git { url, wanted } = &definition.source else { return None };
@@ -97,7 +102,8 @@ impl LockedLayer {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    version: u64,
+    #[serde(rename = "version")]
+    _version: u64,
     #[serde(default)]
     layer: Vec<LockedLayer>,
 }
@@ -125,8 +131,8 @@ impl LockFile {
                 .help("keep the right `toolsd.toml`, delete `toolsd.lock`, then run `toolsd lock`"));
         }
         let version = toml::from_str::<toml::Table>(text).ok().and_then(|table| table.get("version")?.as_integer());
-        if let Some(later) = version.filter(|version| *version > 1) {
-            return Err(wrong(format!("is of version {later}, and this toolsd reads version {VERSION}"))
+        if let Some(other) = version.filter(|version| *version != VERSION) {
+            return Err(wrong(format!("is of version {other}, and this toolsd reads version {VERSION}"))
                 .help("update toolsd to the version that your team uses"));
         }
         let written: Written = toml::from_str(text).map_err(|error| {
@@ -140,32 +146,18 @@ impl LockFile {
         if let Some(layer) = written.layer.iter().find(|layer| !is_hash(&layer.content)) {
             return Err(wrong(format!("has no hash as the content of layer {}", layer.name)));
         }
-        match written.version {
-            VERSION => Ok(Self { layers: written.layer }),
-            other => Err(wrong(format!("is of version {other}, and this toolsd reads version {VERSION}"))),
-        }
+        Ok(Self { layers: written.layer })
     }
 
     /// The text of the file.
     pub fn to_text(&self) -> String {
         let mut text = format!("# Written by `toolsd lock`; commit it with `toolsd.toml`.\nversion = {VERSION}\n");
         for layer in &self.layers {
-            // Each field is named: a new one must be written too.
-            let LockedLayer { name, git, wanted, dir, tag, commit, content, signer } = layer;
             text.push_str("\n[[layer]]\n");
-            let fields = [
-                ("name", Some(name)),
-                ("git", Some(git)),
-                ("wanted", Some(wanted)),
-                ("dir", Some(dir)),
-                ("tag", tag.as_ref()),
-                ("commit", Some(commit)),
-                ("content", Some(content)),
-                ("signer", signer.as_ref()),
-            ];
-            for (key, value) in fields.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+            let fields = serde_json::to_value(layer).unwrap_or_default();
+            for (key, value) in fields.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
                 // A string of JSON is one of TOML, as names and addresses have no control characters.
-                let _ = writeln!(text, "{key} = {}", serde_json::Value::from(value.as_str()));
+                let _ = writeln!(text, "{key} = {value}");
             }
         }
         text
@@ -185,11 +177,6 @@ impl LockFile {
             }
             _ => Ok(()),
         }
-    }
-
-    /// What is locked of a layer; `None` if it is not what `toolsd.toml` wants of it.
-    pub fn locked(&self, definition: &LayerDefinition) -> Option<&LockedLayer> {
-        self.find(definition).ok()
     }
 
     /// What is locked of a layer.

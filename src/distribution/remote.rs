@@ -5,7 +5,7 @@ use super::commit::{checked, commit_content};
 use super::fetched::{FetchedLayer, Provenance};
 use super::lock_file::{LockedLayer, RESTORE_LOCK, moved_tag};
 use super::signature::verify_tag;
-use crate::definition::WantedRevision;
+use crate::definition::{LayerDefinition, WantedRevision};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::world::disk::UserGit;
 use semver::{Version, VersionReq};
@@ -112,9 +112,9 @@ impl Remote {
     /// # Errors
     /// As [`current`](Self::current); the tag is not signed by one of `signed_by`, if there are any; or the files
     /// cannot be a layer.
-    pub fn fetch(&self, name: &str, wanted: &WantedRevision, dir: &str, signed_by: &[String]) -> Result<FetchedLayer> {
+    pub fn fetch(&self, layer: &LayerDefinition, wanted: &WantedRevision) -> Result<FetchedLayer> {
         let (tag, commit) = self.current(wanted)?;
-        self.bring(name, wanted.describe(), tag, &commit, dir, signed_by)
+        self.bring(layer, wanted.describe(), tag, &commit)
     }
 
     /// Brings what is locked. If its tag was moved or removed, the locked commit is brought all the same, with a warning: what
@@ -125,15 +125,14 @@ impl Remote {
     /// tag that was moved is refused, since the signature was that of the tag as it was.
     pub fn fetch_locked(
         &self,
+        layer: &LayerDefinition,
         locked: &LockedLayer,
-        signed_by: &[String],
     ) -> Result<(FetchedLayer, Option<Diagnostic>)> {
         let moved = self.check_tag(locked).err();
-        if let (Some(error), [_, ..]) = (&moved, signed_by) {
+        if let (Some(error), false) = (&moved, layer.signed_by.is_empty()) {
             return Err(error.clone());
         }
-        let (wanted, tag) = (locked.wanted.clone(), locked.tag.clone());
-        let fetched = self.bring(&locked.name, wanted, tag, &locked.commit, &locked.dir, signed_by);
+        let fetched = self.bring(layer, locked.wanted.clone(), locked.tag.clone(), &locked.commit);
         let fetched = fetched.map_err(|error| match &moved {
             Some(moved) => {
                 Box::new(Diagnostic { message: format!("{}; {}", moved.message, error.message), ..*moved.clone() })
@@ -167,18 +166,17 @@ impl Remote {
 
     fn bring(
         &self,
-        name: &str,
+        layer: &LayerDefinition,
         wanted: String,
         tag: Option<String>,
         commit: &str,
-        dir: &str,
-        signed_by: &[String],
     ) -> Result<FetchedLayer> {
+        let name = &layer.name.value;
         let found = self.download(tag.as_deref(), commit)?;
         if let Some(tag) = tag.as_ref().filter(|_| found != commit) {
             return Err(moved_tag(name, tag, &found, commit));
         }
-        let signer = match (&tag, signed_by) {
+        let signer = match (&tag, layer.signed_by.as_slice()) {
             (_, []) => None,
             (Some(tag), keys) => Some(verify_tag(&self.git, name, tag, FETCHED, keys)?),
             (None, _) => {
@@ -188,7 +186,7 @@ impl Remote {
         };
         let time = checked(self.git.run(&["show", "--no-patch", "--format=%ct", &found], b"")?)?;
         let time = String::from_utf8_lossy(&time.stdout).trim().parse().unwrap_or(0);
-        let content = commit_content(&self.git, &found, dir).map_err(|error| {
+        let content = commit_content(&self.git, &found, &layer.dir).map_err(|error| {
             Box::new(Diagnostic { message: format!("layer {name}, commit {found}: {}", error.message), ..*error })
         })?;
         let provenance = Provenance { git: self.url.clone(), wanted, tag, commit: found, time, signer };

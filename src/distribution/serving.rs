@@ -8,7 +8,9 @@ use super::store::LayerStore;
 use crate::definition::{LayerDefinition, LayerSource};
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::registry::{Layer, Permissions, TrustedLayer, UNTRUSTED, WorkspaceTrust};
+use crate::value::Json;
 use crate::world::Files;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -111,12 +113,8 @@ impl ProjectLayers {
             Some((label, ..)) => format!("{}; {label} still serves", error.message),
             None => error.message.clone(),
         };
-        let help = error.help.clone();
-        let found = Box::new(Diagnostic { message, ..*error }).at(definition.name.at.clone()).warning();
-        self.diagnostics.push(*match help {
-            Some(help) => found.help(help),
-            None => found,
-        });
+        let found = Box::new(Diagnostic { message, ..*error });
+        self.diagnostics.push(*found.at(definition.name.at.clone()).warning());
         let served = before.map(|(_, content, packs)| self.serve(definition, &content, packs));
         if !matches!(served, Some(Ok(()))) {
             self.refused.push(name.clone());
@@ -155,15 +153,14 @@ impl LayerState {
                     LayerContent::from_folder(open(path)?.as_ref()).map_err(|error| in_layer(&name, *error))?;
                 (path.clone(), "the folder".to_owned(), content, None)
             }
-            LayerSource::Git { url, wanted } => {
+            LayerSource::Git { url, .. } => {
                 let locked = lock.as_ref().map_err(Clone::clone)?.find(definition)?;
                 let store = LayerStore::of_user()?;
                 let content = store.get(&locked.content)?.ok_or_else(|| {
                     let message = format!("layer {name} is not on this machine");
                     Diagnostic::new(LAYER, message).help("run `toolsd fetch`")
                 })?;
-                let label = locked.tag.as_ref().map_or_else(|| wanted.describe(), |tag| format!("tag {tag}"));
-                (url.clone(), label, content, store.provenance(&locked.content))
+                (url.clone(), locked.label(), content, store.provenance(&locked.content))
             }
         };
         let packs = choose_packs(definition, &content)?;
@@ -200,6 +197,27 @@ impl LayerState {
             signer,
             time: provenance.map_or(0, |known| known.time),
         }
+    }
+
+    /// Where it is from, and what each of its packs asks for; `mark` is said in front.
+    pub fn lines(&self, mark: &str) -> Vec<String> {
+        let Self { name, source, label, packs, provenance, content: _ } = self;
+        let from = provenance.as_ref().map_or_else(String::new, |from| {
+            let signed = from.signer.as_ref().map_or("signature not checked".to_owned(), |key| format!("signed by {key}"));
+            format!(", commit {}, {signed}", from.commit)
+        });
+        let mut lines = vec![format!("layer {name}: {mark}{source} {label}{from}")];
+        lines.extend(packs.iter().map(|(pack, asked)| {
+            let asked = asked.describe().join("  ");
+            format!("  pack {pack}  {}", if asked.is_empty() { "asks for nothing" } else { &asked })
+        }));
+        lines
+    }
+
+    /// Its packs, and what each asks for.
+    pub fn packs_json(&self) -> Json {
+        let packs = self.packs.iter();
+        packs.map(|(name, asked)| json!({ "name": name, "permissions": asked.describe() })).collect()
     }
 
     /// What it asks for beyond what a trusted content asked for, pack by pack.
@@ -253,12 +271,10 @@ pub fn is_trusted(state: &LayerState, trust: &WorkspaceTrust) -> bool {
 
 /// The newest content that was trusted and is still here: how it is called, its files, its packs.
 fn last_trusted(definition: &LayerDefinition, trust: &WorkspaceTrust) -> Option<(String, LayerContent, Vec<String>)> {
-    let source = match &definition.source {
-        LayerSource::Git { url, .. } => url,
-        LayerSource::Path(path) => path,
-    };
+    // Folders are never stored.
+    let LayerSource::Git { url, .. } = &definition.source else { return None };
     let store = LayerStore::of_user().ok()?;
-    let known = trust.layers.get(&definition.name.value)?.iter().filter(|known| known.source == *source);
+    let known = trust.layers.get(&definition.name.value)?.iter().filter(|known| known.source == *url);
     known.into_iter().find_map(|known| {
         let content = store.get(&known.content).ok()??;
         let mut packs = choose_packs(definition, &content).ok()?;

@@ -33,21 +33,12 @@ impl LayerStore {
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn put(&self, content: &LayerContent, provenance: Option<&Provenance>) -> Result<()> {
+    pub fn put(&self, FetchedLayer { content, provenance }: &FetchedLayer) -> Result<()> {
         make_private_folder(&self.folder)?;
         let folder = Disk::new(&self.folder, [])?;
         folder.write(&file_name(content.hash()), &content.to_bytes())?;
-        let Some(provenance) = provenance else { return Ok(()) };
         let text = serde_json::to_vec_pretty(provenance).unwrap_or_default();
         folder.write(&format!("{}.json", file_name(content.hash())), &text)
-    }
-
-    /// Keeps what was fetched.
-    ///
-    /// # Errors
-    /// As [`put`](Self::put).
-    pub fn put_fetched(&self, fetched: &FetchedLayer) -> Result<()> {
-        self.put(&fetched.content, Some(&fetched.provenance))
     }
 
     //= docs/spec.md#layers
