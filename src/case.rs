@@ -79,8 +79,21 @@ pub struct RenderedPrompt {
     pub title: String,
     /// The arguments.
     pub arguments: Json,
-    /// Its messages: role and content of each; the error if it failed.
-    pub messages: Json,
+    /// Role and text of each of its messages; the error if it failed.
+    pub messages: std::result::Result<Vec<(String, String)>, String>,
+}
+
+impl RenderedPrompt {
+    /// The messages of a result: role and content of each, or an error.
+    fn read(result: &Json) -> std::result::Result<Vec<(String, String)>, String> {
+        let text = |json: &Json| json.as_str().map(str::to_owned);
+        let one = |message: &Json| {
+            let content = &message["content"];
+            (text(&message["role"]).unwrap_or_default(), text(&content["text"]).unwrap_or_else(|| content.to_string()))
+        };
+        let messages = result.as_array().map(|all| all.iter().map(one).collect());
+        messages.ok_or_else(|| text(&result["message"]).unwrap_or_else(|| result.to_string()))
+    }
 }
 
 /// The prompts that a case gets, each as it was answered.
@@ -95,12 +108,12 @@ pub fn rendered_prompts(
         return Vec::new();
     }
     let (_, results) = run_in_mode(service, pack, case, folders, AnswerMode::Waits, false);
-    let rendered = case.steps.iter().zip(results).filter_map(|(step, mut result)| match &step.act.value {
+    let rendered = case.steps.iter().zip(results).filter_map(|(step, result)| match &step.act.value {
         CaseAction::Prompt { name, arguments } => Some(RenderedPrompt {
             name: name.clone(),
             title: case.title.value.clone(),
             arguments: arguments.clone(),
-            messages: result["result"].take(),
+            messages: RenderedPrompt::read(&result["result"]),
         }),
         _ => None,
     });

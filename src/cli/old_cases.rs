@@ -1,14 +1,12 @@
 //! Plays the cases that packs had before on the packs as they are now: what they showed still has to hold.
 
 use super::context::CommandContext;
-use super::preview::{prompts_of_cases, texts};
+use super::preview::prompts_of_cases;
 use super::test::{case_folders, packs_of_cases, run_cases};
 use crate::call::Service;
-use crate::case::RenderedPrompt;
 use crate::definition::Validation;
 use crate::diagnostic::Result;
 use crate::registry::{Layer, Pack, PackChoice, PackFiles, merge_definitions};
-use crate::value::Json;
 use crate::verdict::{Change, Verdict, compare_messages};
 use serde_json::json;
 use std::sync::Arc;
@@ -59,7 +57,8 @@ pub fn play_old_cases(
         let old = prompts_of_cases(&old_service, &old_pack, &files, &folders);
         let new = prompts_of_cases(&service, &pack, &files, &folders);
         for (old, new) in old.iter().zip(&new) {
-            if let (Some(before), Some(now)) = (said(old), said(new)) {
+            if let (Ok(before), Ok(now)) = (&old.messages, &new.messages) {
+                let [before, now] = [before, now].map(|messages| json!(said(messages)));
                 let what = format!("prompt `{}`, with {}", old.name, old.arguments);
                 played.changes.extend(compare_messages(&name, &what, Some(&before), Some(&now)));
             }
@@ -72,8 +71,7 @@ fn served(service: &Service, name: &str) -> Option<Arc<Pack>> {
     service.registry().packs.iter().find(|pack| pack.name == name).cloned()
 }
 
-/// What a prompt said, as one text; `None` if it failed.
-fn said(prompt: &RenderedPrompt) -> Option<Json> {
-    let messages = texts(prompt)?.into_iter().map(|(role, text)| format!("{role}: {text}\n"));
-    Some(json!(messages.collect::<String>()))
+/// The messages of a prompt as one text.
+fn said(messages: &[(String, String)]) -> String {
+    messages.iter().map(|(role, text)| format!("{role}: {text}\n")).collect()
 }

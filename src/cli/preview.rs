@@ -1,22 +1,20 @@
 //! `toolsd preview`: what a model reads of prompts, with the arguments of their cases, as Markdown.
 
-use super::call::{read_arguments, readable_text};
+use super::call::readable_text;
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::test::case_folders;
 use crate::call::{Answer, Request, Service};
 use crate::case::{RenderedPrompt, rendered_prompts};
 use crate::definition::{PromptArgument, Validation};
-use crate::diagnostic::Result;
+use crate::diagnostic::{Result, fenced};
 use crate::registry::{Pack, PackFiles, Registry, ServedPrompt, merge_definitions};
+use crate::surface::approximate_tokens;
 use crate::value::Json;
 use crate::world::World;
 use clap::Args;
 use serde_json::json;
 use std::sync::Arc;
-
-/// Approximate size of a token of English; models differ.
-const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// Show what a model reads of prompts, as Markdown.
 #[derive(Args)]
@@ -24,9 +22,6 @@ pub struct PreviewCommand {
     /// A prompt, or a pack [default: all prompts].
     #[arg(value_name = "PROMPT | PACK")]
     name: Option<String>,
-    /// The arguments of the prompt: a JSON object, or key=value pairs [default: those of the cases that get it].
-    #[arg(value_name = "JSON | KEY=VALUE", requires = "name")]
-    arguments: Vec<String>,
 }
 
 impl PreviewCommand {
@@ -48,11 +43,7 @@ impl PreviewCommand {
         }
         let mut previews = Vec::new();
         for prompt in prompts {
-            let renderings = match self.arguments.is_empty() {
-                true => renderings(context, &service, &registry, prompt)?,
-                false => vec![render(context, &service, prompt, "as asked", read_arguments(&self.arguments, None)?)],
-            };
-            previews.push((prompt, renderings));
+            previews.push((prompt, renderings(context, &service, &registry, prompt)?));
         }
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&previews.iter().map(|(prompt, all)| to_json(prompt, all)).collect());
@@ -62,7 +53,7 @@ impl PreviewCommand {
             let pages: Vec<String> = previews.iter().map(|(prompt, all)| to_markdown(prompt, all)).collect();
             context.terminal.text(pages.join("\n").trim_end());
         }
-        let has_failed = previews.iter().flat_map(|(_, all)| all).any(|one| texts(one).is_none());
+        let has_failed = previews.iter().flat_map(|(_, all)| all).any(|one| one.messages.is_err());
         Ok(if has_failed { Exit::Errors } else { Exit::Success })
     }
 }
@@ -94,13 +85,7 @@ fn renderings(
             (name.clone(), json!(value))
         };
         let arguments: serde_json::Map<String, Json> = prompt.definition.arguments.iter().map(placeholder).collect();
-        all.push(render(
-            context,
-            service,
-            prompt,
-            "no case gets it: the names of the arguments in their places",
-            Json::Object(arguments),
-        ));
+        all.push(render(context, service, prompt, Json::Object(arguments)));
     }
     Ok(all)
 }
@@ -116,44 +101,28 @@ pub(super) fn prompts_of_cases(
     merged.definitions.cases.iter().flat_map(|case| rendered_prompts(service, pack, case, folders)).collect()
 }
 
-fn render(
-    context: &CommandContext,
-    service: &Arc<Service>,
-    prompt: &ServedPrompt,
-    title: &str,
-    arguments: Json,
-) -> RenderedPrompt {
+fn render(context: &CommandContext, service: &Arc<Service>, prompt: &ServedPrompt, arguments: Json) -> RenderedPrompt {
+    let title = "no case gets it: the names of the arguments in their places".to_owned();
     let request = Request::Prompt { name: prompt.name.clone(), arguments: arguments.clone() };
     let messages = match context.answer(service, request) {
         Answer::Messages { messages, .. } => {
-            messages.iter().map(|(role, content)| json!({ "role": role, "text": readable_text(content) })).collect()
+            Ok(messages.iter().map(|(role, content)| (role.to_string(), readable_text(content))).collect())
         }
-        Answer::Error(error) => json!({ "error": error.to_string() }),
-        _ => Json::Null,
+        Answer::Error(error) => Err(error.to_string()),
+        _ => Err("it is not answered with messages".to_owned()),
     };
-    RenderedPrompt { name: prompt.name.clone(), title: title.to_owned(), arguments, messages }
-}
-
-/// Role and text of each message; `None` if the prompt failed.
-pub(super) fn texts(rendered: &RenderedPrompt) -> Option<Vec<(&str, String)>> {
-    let of = |message: &'_ Json| -> Option<String> {
-        let text = message["text"].as_str().or_else(|| message["content"]["text"].as_str());
-        Some(text.map_or_else(|| message["content"].to_string(), str::to_owned))
-    };
-    let messages = rendered.messages.as_array()?;
-    messages.iter().map(|message| Some((message["role"].as_str()?, of(message)?))).collect()
+    RenderedPrompt { name: prompt.name.clone(), title, arguments, messages }
 }
 
 fn to_json(prompt: &ServedPrompt, renderings: &[RenderedPrompt]) -> Json {
     let one = |rendered: &RenderedPrompt| {
-        let texts = texts(rendered);
-        let characters = texts.as_ref().map(|texts| texts.iter().map(|(_, text)| text.chars().count()).sum::<usize>());
-        let messages = texts
-            .map(|texts| texts.iter().map(|(role, text)| json!({ "role": role, "text": text })).collect::<Vec<_>>());
+        let texts = rendered.messages.as_ref().ok();
+        let sum = |size: fn(&str) -> usize| texts.map(|all| all.iter().map(|(_, text)| size(text)).sum::<usize>());
+        let message = |(role, text): &(String, String)| json!({ "role": role, "text": text });
         json!({
-            "title": rendered.title, "arguments": rendered.arguments, "messages": messages,
-            "error": rendered.messages.get("error").or_else(|| rendered.messages.get("message")),
-            "characters": characters, "tokens": characters.map(|count| count / CHARACTERS_PER_TOKEN),
+            "title": rendered.title, "arguments": rendered.arguments, "error": rendered.messages.as_ref().err(),
+            "messages": texts.map(|all| all.iter().map(message).collect::<Json>()),
+            "characters": sum(|text| text.chars().count()), "tokens": sum(str::len).map(approximate_tokens),
         })
     };
     json!({
@@ -174,25 +143,14 @@ fn to_markdown(prompt: &ServedPrompt, renderings: &[RenderedPrompt]) -> String {
     }
     for rendered in renderings {
         page.push_str(&format!("\n## {}\n\nArguments: `{}`\n", rendered.title, rendered.arguments));
-        let Some(texts) = texts(rendered) else {
-            page.push_str(&format!("\nIt fails: {}\n", rendered.messages));
-            continue;
-        };
-        for (role, text) in texts {
-            let count = text.chars().count();
-            // A fence that is longer than those in the text.
-            let fence = "`".repeat(longest_run(&text).max(2) + 1);
-            let tokens = count / CHARACTERS_PER_TOKEN;
-            page.push_str(&format!(
-                "\n**{role}** ({count} characters, ≈ {tokens} tokens)\n\n{fence}text\n{}\n{fence}\n",
-                text.trim_end()
-            ));
+        if let Err(error) = &rendered.messages {
+            page.push_str(&format!("\nIt fails: {error}\n"));
+        }
+        for (role, text) in rendered.messages.iter().flatten() {
+            let (count, tokens) = (text.chars().count(), approximate_tokens(text.len()));
+            page.push_str(&format!("\n**{role}** ({count} characters, ≈ {tokens} tokens)\n\n"));
+            page.push_str(&fenced(text.trim_end()));
         }
     }
     page
-}
-
-/// The length of the longest run of backticks.
-fn longest_run(text: &str) -> usize {
-    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
 }

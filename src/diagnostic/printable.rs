@@ -39,6 +39,13 @@ pub fn quoted(name: &str) -> String {
     if is_word { name.to_owned() } else { format!("\"{}\"", printable(name)) }
 }
 
+/// A text as a block of Markdown: the fence is longer than those in the text, so that it cannot end the block.
+pub fn fenced(text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{text}\n{fence}\n")
+}
+
 /// Replaces invisible characters of a source text with visible ones of the same byte length, so that spans stay valid.
 pub(super) fn printable_source(text: &str) -> String {
     let stays = |letter: char| is_plain(letter) || matches!(letter, '\n' | '\t' | '\r');

@@ -2,7 +2,7 @@
 
 use super::change::{Change, Verdict};
 use super::version::VERSION_STEP;
-use crate::diagnostic::{Code, Diagnostic, Severity, printable, printable_lines, render};
+use crate::diagnostic::{Code, Diagnostic, Severity, fenced, printable, printable_lines, render};
 use crate::value::Json;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
@@ -107,9 +107,8 @@ pub fn markdown(changes: &[Change]) -> String {
     if !texts.is_empty() {
         shown.push_str(&format!("\n<details>\n<summary>Texts that models read: {}</summary>\n", texts.len()));
         for (change, diff) in texts {
-            let fence = "`".repeat(longest_run(&diff).max(2) + 1);
-            let (pack, what) = (cell(&change.pack), cell(&change.what));
-            shown.push_str(&format!("\n{pack}: {what}\n\n{fence}text\n{}\n{fence}\n", diff.trim_end_matches('\n')));
+            let (pack, what, diff) = (cell(&change.pack), cell(&change.what), fenced(diff.trim_end_matches('\n')));
+            shown.push_str(&format!("\n{pack}: {what}\n\n{diff}"));
         }
         shown.push_str("\n</details>\n");
     }
@@ -130,9 +129,4 @@ fn cell(text: &str) -> String {
         }
     }
     shown.replace("&#58; ", ": ")
-}
-
-/// The longest run of backticks.
-fn longest_run(text: &str) -> usize {
-    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
 }

@@ -108,6 +108,8 @@ fn a_version_is_raised_as_far_as_the_changes_demand() {
             "goes back from 1.2.0 to 1.1.9: write 1.2.1 or more",
         ),
         ("1.2.0", "1.2.1-rc.1", json!({ "a": {}, "b": {} }), json!({ "b": {}, "a": {} }), ""),
+        ("1.2.0-rc.1", "1.2.0-rc.2", json!({ "a": {}, "b": {} }), json!({ "b": {}, "a": {} }), ""),
+        ("1.2.0-rc.1", "1.2.0", json!({ "a": {}, "b": {} }), json!({ "b": {}, "a": {} }), ""),
     ] {
         let (old, new) = (of(before, old), of(after, new));
         let steps = version_steps(&old, &new, &compare(&old, &new));
@@ -121,31 +123,31 @@ fn reports_show_the_worst_first_and_no_text_of_a_pack_gets_out() {
     let of = |text: &str, tools: Json| json!({ "packs": { "p": { "version": "1.0.0", "instructions": text, "tools": tools } } });
     let old = of("Read the file first.", json!({ "a|b": { "description": "x" } }));
     let new = of("Read the ```\u{202e} file @admin </details> first.\nSee https://x.example/", json!({}));
-    let changes = compare(&old, &new);
-    let steps = version_steps(&old, &new, &changes);
-    let text = verdict::text(&changes, &steps);
-    assert!(text.starts_with("verdict: breaking (2 changes)\nbreaking: p: tool `a|b`: it was removed"), "{text}");
+    let mut changes = compare(&old, &new);
+    changes.extend(version_steps(&old, &new, &changes));
+    let text = verdict::text(&changes);
+    assert!(text.starts_with("verdict: breaking (3 changes)\nbreaking: p: tool `a|b`: it was removed"), "{text}");
     for part in [
         "{+",
         "wording: p: instructions: the text changed",
         "new invisible characters: U+202E (bidi); new links: https://x.example/",
-        "version-step: ",
+        "none: p: version: the changes need a major step (worst: breaking)",
     ] {
         assert!(text.contains(part), "{part} is not in:\n{text}");
     }
     assert!(!text.contains('\u{202e}'));
-    let markdown = verdict::markdown(&changes, &steps);
-    assert!(markdown.starts_with("**Verdict: breaking (2 changes)**\n"), "{markdown}");
-    for part in ["| breaking | p | tool \\`a\\|b\\` | it was removed", "<details>", "\n````text\n", "version-step"] {
+    let markdown = verdict::markdown(&changes);
+    assert!(markdown.starts_with("**Verdict: breaking (3 changes)**\n"), "{markdown}");
+    for part in ["| breaking | p | tool \\`a\\|b\\` | it was removed", "<details>", "\n````text\n", "| none | p | version |"] {
         assert!(markdown.contains(part), "{part} is not in:\n{markdown}");
     }
     assert!(!markdown.contains('\u{202e}'));
-    let json = verdict::json(&changes, &steps);
+    let json = verdict::json(&changes);
     assert_eq!(
         (&json["verdict"], &json["widens"], &json["changes"][0]["kind"]),
         (&json!("breaking"), &json!(false), &json!("tool-removed"))
     );
-    let sarif = verdict::sarif(&changes, &steps);
+    let sarif = verdict::sarif(&changes);
     assert_eq!(sarif["runs"][0]["results"][0]["level"], "error");
     let message = sarif["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
     assert!(message.starts_with("breaking: p: tool `a|b`: it was removed"), "{message}");
