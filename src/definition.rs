@@ -53,7 +53,7 @@ pub use prompt::{MessagePart, Prompt, PromptArgument, PromptMessage, PromptTool,
 pub use question::DeclaredQuestion;
 pub use reader::Validation;
 pub use resource::{Resource, uri_variables};
-pub use schema::{Checker, NO_NAMES, ObjectSchema, Schema, SchemaRole, lint_schema, schema_object};
+pub use schema::{Checker, NO_NAMES, ObjectSchema, Schema, SchemaRole, lint_schema, schema_object, shorten};
 pub use tool::{EffectiveHints, TaskPolicy, TaskSupport, Tool, ToolHints};
 pub use workspace::{HttpOverride, SETTINGS_FILE, ServerDefinition, WorkspaceDefinition, read_workspace};
 

@@ -440,6 +440,11 @@ pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
     let mut clashes = Vec::new();
     taken.claim_aliases(ItemKind::Tool, &registry.tools, &mut clashes);
     taken.claim_aliases(ItemKind::Prompt, &registry.prompts, &mut clashes);
+    for resource in &registry.resources {
+        for former in &resource.definition.aliases {
+            taken.claim(ItemKind::Resource, &former.value, resource, &former.at, &mut clashes);
+        }
+    }
     registry.diagnostics.extend(clashes);
     registry.routes.sort_by_cached_key(|(template, _)| template.rank());
     registry

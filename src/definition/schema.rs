@@ -12,4 +12,4 @@ pub use checker::Checker;
 pub use document::{ObjectSchema, Schema, schema_object};
 pub use keyword::{FORMATS, KEYWORDS, KeywordValue, TYPES};
 pub use lint::{SchemaRole, lint_schema};
-pub use violation::NO_NAMES;
+pub use violation::{NO_NAMES, shorten};

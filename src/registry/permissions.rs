@@ -327,7 +327,7 @@ impl Permissions {
     }
 
     /// Returns whether the owner of a limit still exists: a removed tool or graph uses nothing.
-    fn has_owner(&self, limit: &str) -> bool {
+    pub fn has_owner(&self, limit: &str) -> bool {
         match limit.strip_prefix(LIMIT).and_then(|limit| limit.rsplit_once(' ')) {
             None => true,
             Some((GRAPH, _)) => self.0.contains_key(HAS_GRAPH),
@@ -348,6 +348,21 @@ impl Permissions {
             .or_else(|| any(PROGRAM_WRITES, covers_program))
             .or_else(|| any(PROGRAM_STARTS, covers_program))
             .unwrap_or(false)
+    }
+
+    /// The fixed spelling of each.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// How far one of them goes, if it is asked for.
+    pub fn get(&self, key: &str) -> Option<u64> {
+        self.0.get(key).copied()
+    }
+
+    /// One of them alone.
+    pub fn only(&self, key: &str) -> Self {
+        Self(self.0.get_key_value(key).map(|(key, level)| (key.clone(), *level)).into_iter().collect())
     }
 
     /// Whether nothing is asked for.

@@ -118,26 +118,28 @@ impl Pair<'_> {
     fn schemas(&mut self) {
         let (old, new) = (arguments(self.old), arguments(self.new));
         self.changes.extend(compare_schemas(self.pack, self.what, Role::Arguments, &old, &new));
-        let removed = "output-schema-removed";
-        match (self.old.get("outputSchema"), self.new.get("outputSchema")) {
+        let (kind, verdict, message) = match (self.old.get("outputSchema"), self.new.get("outputSchema")) {
+            (None, None) => return,
             (Some(old), Some(new)) => {
-                self.changes.extend(compare_schemas(self.pack, self.what, Role::Result, old, new));
+                return self.changes.extend(compare_schemas(self.pack, self.what, Role::Result, old, new));
             }
-            (None, Some(_)) => {
-                let message = "an output schema is new: clients check results now, and readers of text get other text";
-                self.change("result", "output-schema-added", Verdict::Breaking, message);
-            }
-            (Some(_), None) if self.same_behaviour => {
-                let message = "the output schema was removed, and behaviour is the same: results still fit it";
-                self.change("result", removed, Verdict::Compatible, message);
-            }
-            (Some(_), None) => {
-                let message =
-                    "the output schema was removed, and behaviour changed: cannot tell whether results fit it";
-                self.change("result", removed, Verdict::Breaking, message);
-            }
-            (None, None) => {}
-        }
+            (None, Some(_)) => (
+                "output-schema-added",
+                Verdict::Breaking,
+                "an output schema is new: clients check results now, and readers of text get other text",
+            ),
+            (Some(_), None) if self.same_behaviour => (
+                "output-schema-removed",
+                Verdict::Compatible,
+                "the output schema was removed, and behaviour is the same: results still fit it",
+            ),
+            (Some(_), None) => (
+                "output-schema-removed",
+                Verdict::Breaking,
+                "the output schema was removed, and behaviour changed: cannot tell whether results fit it",
+            ),
+        };
+        self.change("result", kind, verdict, message);
     }
 
     fn demands(&mut self) {

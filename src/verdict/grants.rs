@@ -3,57 +3,34 @@
 use super::change::{Change, Verdict};
 use crate::registry::Permissions;
 use crate::value::Json;
-use serde_json::{Map, json};
 use std::cmp::Ordering;
 
 const EFFECT: &str = "effect ";
 const LIMIT: &str = "limit ";
 
-/// Permissions as they are written, and what they mean.
-struct Asked {
-    levels: Map<String, Json>,
-    permissions: Permissions,
+/// What `one` asks for beyond `other`, in words. What a program may is in the words of the program, where that is new.
+fn beyond(one: &Permissions, other: &Permissions) -> Vec<(String, String)> {
+    let more = one.exceeding(other);
+    let is_included = |key: &str| {
+        let program = key.strip_prefix("run-").and_then(|rest| rest.split_once(' ')?.1.split('\t').next());
+        program.is_some_and(|program| more.get(&format!("run {program}")).is_some())
+    };
+    let keys = more.keys().filter(|key| !is_included(key));
+    keys.map(|key| (key.to_owned(), words(&more, key, one))).collect()
 }
 
-impl Asked {
-    fn of(written: &Json) -> Self {
-        let permissions = serde_json::from_value(written.clone()).unwrap_or_default();
-        Self { levels: written.as_object().cloned().unwrap_or_default(), permissions }
-    }
-
-    /// What this asks for beyond `other`, in words. What a program may is in the words of the program, where that is new.
-    fn beyond(&self, other: &Self) -> Vec<(String, String)> {
-        let more = serde_json::to_value(self.permissions.exceeding(&other.permissions)).unwrap_or_default();
-        let more = more.as_object().cloned().unwrap_or_default();
-        let is_included = |key: &str| {
-            let program = key.strip_prefix("run-").and_then(|rest| rest.split_once(' ')?.1.split('\t').next());
-            program.is_some_and(|program| more.contains_key(&format!("run {program}")))
-        };
-        let levels = more.iter().filter(|(key, _)| !is_included(key));
-        levels.map(|(key, level)| (key.clone(), self.words(key, level))).collect()
-    }
-
-    fn words(&self, key: &str, level: &Json) -> String {
-        let one: Permissions = serde_json::from_value(json!({ (key): level })).unwrap_or_default();
-        one.describe_within(&self.permissions).join("; ")
-    }
-
-    /// Whether the tool or graph that a limit is for still exists.
-    fn has_owner(&self, key: &str) -> bool {
-        match key.strip_prefix(LIMIT).and_then(|limit| limit.rsplit_once(' ')) {
-            None => true,
-            Some(("[graph]", _)) => self.levels.contains_key("graph"),
-            Some((owner, _)) => self.levels.contains_key(&format!("{EFFECT}{owner}")),
-        }
-    }
+/// One of some permissions in words, those of a pack that asks for `all`.
+fn words(some: &Permissions, key: &str, all: &Permissions) -> String {
+    some.only(key).describe_within(all).join("; ")
 }
 
 /// Compares the permissions of a pack.
 pub(super) fn compare_permissions(pack: &str, old: &Json, new: &Json) -> Vec<Change> {
-    let (old, new) = (Asked::of(old), Asked::of(new));
+    let read = |written: &Json| serde_json::from_value::<Permissions>(written.clone()).unwrap_or_default();
+    let (old, new) = (read(old), read(new));
     let mut changes = effects(pack, &old, &new);
-    let is_known_tool = |key: &str| key.starts_with(EFFECT) && old.levels.contains_key(key);
-    for (key, words) in new.beyond(&old).into_iter().filter(|(key, _)| !is_known_tool(key)) {
+    let is_known_tool = |key: &str| key.starts_with(EFFECT) && old.get(key).is_some();
+    for (key, words) in beyond(&new, &old).into_iter().filter(|(key, _)| !is_known_tool(key)) {
         let (kind, happened) = match key.starts_with(LIMIT) {
             true => ("limit-raised", "a limit was raised"),
             false => ("grant-added", "the pack may do more"),
@@ -61,7 +38,7 @@ pub(super) fn compare_permissions(pack: &str, old: &Json, new: &Json) -> Vec<Cha
         let change = Change::new(pack, "grants", kind, Verdict::Compatible, format!("{happened}: {words}"));
         changes.push(change.widening(true));
     }
-    for (key, words) in old.beyond(&new) {
+    for (key, words) in beyond(&old, &new) {
         let (kind, message) = match key.starts_with(LIMIT) {
             _ if key.starts_with(EFFECT) || key.starts_with("root-marker ") || !new.has_owner(&key) => continue,
             true => ("limit-lowered", format!("a limit was lowered, from {words}: a call that worked may be stopped")),
@@ -73,12 +50,12 @@ pub(super) fn compare_permissions(pack: &str, old: &Json, new: &Json) -> Vec<Cha
 }
 
 /// The effects of tools that exist before and after.
-fn effects(pack: &str, old: &Asked, new: &Asked) -> Vec<Change> {
+fn effects(pack: &str, old: &Permissions, new: &Permissions) -> Vec<Change> {
     let mut changes = Vec::new();
-    for (key, after) in &new.levels {
-        let (Some(tool), Some(before)) = (key.strip_prefix(EFFECT), old.levels.get(key)) else { continue };
-        let words = format!("{}, before: {}", new.words(key, after), old.words(key, before));
-        let (kind, verdict, message) = match after.as_u64().cmp(&before.as_u64()) {
+    for key in new.keys() {
+        let (Some(tool), Some(before)) = (key.strip_prefix(EFFECT), old.get(key)) else { continue };
+        let words = format!("{}, before: {}", words(new, key, new), words(old, key, old));
+        let (kind, verdict, message) = match new.get(key).cmp(&Some(before)) {
             Ordering::Equal => continue,
             Ordering::Greater => {
                 let message = format!("the effect goes further ({words}): a client that allows less stops or asks");

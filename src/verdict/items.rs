@@ -55,7 +55,7 @@ pub(super) fn compare_items(old: &Json, new: &Json) -> Vec<Change> {
         for item in &before {
             let Some(successor) = successor(kind, *item, &before, &after, &mut changes) else { continue };
             known.insert((successor.pack, successor.name));
-            aliases(kind, *item, successor, &after, &mut changes);
+            aliases(kind, *item, successor, &mut changes);
             let behaviour = |surface: &Json, pack: &str| surface["packs"][pack].get("behaviour").cloned();
             let same_behaviour = behaviour(old, item.pack) == behaviour(new, successor.pack);
             let what = format!("{} `{}`", kind.1, successor.name);
@@ -63,7 +63,7 @@ pub(super) fn compare_items(old: &Json, new: &Json) -> Vec<Change> {
             changes.extend(compare_item(successor.pack, &what, definitions, same_behaviour));
         }
         for item in after.iter().filter(|item| !known.contains(&(item.pack, item.name))) {
-            changes.push(added(kind, *item, &after));
+            changes.push(added(kind, *item));
         }
     }
     changes
@@ -81,16 +81,7 @@ fn successor<'a>(
         return Some(*same);
     }
     let is_new = |other: &&Item<'a>| !before.iter().any(|known| known.is(**other));
-    let same = |key: &str, other: &Item<'a>| {
-        item.definition.get(key).is_some_and(|value| other.definition.get(key) == Some(value))
-    };
-    let resembles = |other: &&Item<'a>| {
-        other.pack == item.pack
-            && !before.iter().any(|known| known.name == other.name)
-            && (item.definition == other.definition || same("description", other))
-    };
     let deprecated = if item.definition.get("deprecated").is_some() { "it was deprecated; " } else { "" };
-    let fails = "clients that listed it before still call it, and fail";
     let (other, kind, verdict, message) = if let Some(other) =
         after.iter().filter(is_new).find(|new| new.name == item.name)
     {
@@ -101,18 +92,16 @@ fn successor<'a>(
         let message =
             format!("it is called `{}` now, and the old name is an alias: calls of both names work", other.name);
         (Some(other), renamed, Verdict::Compatible, message)
-    } else if let Some(other) = after.iter().find(resembles) {
-        let message = format!("{deprecated}it is called `{}` now, without an alias: {fails}", other.name);
-        (Some(other), renamed, Verdict::Breaking, message)
     } else {
-        (None, removed, Verdict::Breaking, format!("{deprecated}it was removed: {fails}"))
+        let message = format!("{deprecated}it was removed: clients that listed it before still call it, and fail");
+        (None, removed, Verdict::Breaking, message)
     };
     let pack = other.map_or(item.pack, |other| other.pack);
     changes.push(Change::new(pack, format!("{noun} `{}`", item.name), kind, verdict, message));
     other.copied()
 }
 
-fn aliases(kind: &Kind, old: Item<'_>, new: Item<'_>, after: &[Item<'_>], changes: &mut Vec<Change>) {
+fn aliases(kind: &Kind, old: Item<'_>, new: Item<'_>, changes: &mut Vec<Change>) {
     let what = format!("{} `{}`, aliases", kind.1, new.name);
     for alias in texts(old.definition, "aliases").filter(|alias| !new.answers_to(alias)) {
         let message = format!("the alias `{alias}` was removed: calls of that name fail, or mean something else");
@@ -120,26 +109,12 @@ fn aliases(kind: &Kind, old: Item<'_>, new: Item<'_>, after: &[Item<'_>], change
     }
     for alias in texts(new.definition, "aliases").filter(|alias| !old.answers_to(alias)) {
         let message = format!("the alias `{alias}` is new: it can be called and is not listed");
-        let added = || Change::new(new.pack, what.clone(), "alias-added", Verdict::Compatible, message);
-        changes.push(clash(kind, new, &what, alias, after).unwrap_or_else(added));
+        changes.push(Change::new(new.pack, what.clone(), "alias-added", Verdict::Compatible, message));
     }
 }
 
-/// Reports a name that another item has too.
-fn clash(kind: &Kind, item: Item<'_>, what: &str, name: &str, after: &[Item<'_>]) -> Option<Change> {
-    let Item { pack, name: other, .. } = after.iter().find(|other| !other.is(item) && other.answers_to(name))?;
-    let noun = kind.1;
-    let message =
-        format!("the {noun} `{other}` of the pack {pack} has the name `{name}` too: a call may reach the other one");
-    Some(Change::new(item.pack, what, "name-clash", Verdict::Breaking, message))
-}
-
-fn added(kind: &Kind, item: Item<'_>, after: &[Item<'_>]) -> Change {
+fn added(kind: &Kind, item: Item<'_>) -> Change {
     let what = format!("{} `{}`", kind.1, item.name);
-    let mut names = [item.name].into_iter().chain(texts(item.definition, "aliases"));
-    if let Some(change) = names.find_map(|name| clash(kind, item, &what, name, after)) {
-        return change;
-    }
     let description = item.definition.get("description").and_then(Json::as_str);
     let notice = overlooked("", description.unwrap_or_default());
     let message = format!("it is new{notice}: clients with an older list do not see it");

@@ -7,7 +7,7 @@ mod relation;
 
 use super::change::{Change, Verdict};
 use super::wording::text_change;
-use crate::definition::Checker;
+use crate::definition::{Checker, shorten};
 use crate::value::Json;
 use relation::{
     ARRAY, NUMBERS, OBJECT, Relation, STRING, bare, end_relation, follow, listed_values, refers, refers_to_definitions,
@@ -317,10 +317,7 @@ fn parts(schema: &Json, keywords: &[&str]) -> Json {
 }
 
 fn happened(old: Option<&Json>, new: Option<&Json>) -> String {
-    let short = |value: &Json| {
-        let shown = value.to_string();
-        if shown.chars().count() > 80 { shown.chars().take(79).chain(['…']).collect() } else { shown }
-    };
+    let short = |value: &Json| shorten(&value.to_string(), 80);
     match (old.map(short), new.map(short)) {
         (Some(old), Some(new)) => format!("is {new} now, it was {old}"),
         (None, new) => format!("is new: {}", new.unwrap_or_default()),

@@ -43,18 +43,9 @@ pub fn compare(old: &Json, new: &Json) -> Vec<Change> {
 }
 
 fn compare_pack(name: &str, old: &Json, new: &Json, changes: &mut Vec<Change>) {
-    for (key, what, kind) in
-        [("title", "pack", "title-changed"), ("instructions", "instructions", "instructions-changed")]
-    {
-        changes.extend(text_change(
-            name,
-            what,
-            kind,
-            if key == what { "text" } else { key },
-            old.get(key),
-            new.get(key),
-        ));
-    }
+    changes.extend(text_change(name, "pack", "title-changed", "title", old.get("title"), new.get("title")));
+    let [before, after] = [old, new].map(|pack| pack.get("instructions"));
+    changes.extend(text_change(name, "instructions", "instructions-changed", "text", before, after));
     paths(name, "activate_if_exists", ["activation-narrowed", "activation-widened"], [old, new], changes);
     paths(name, "root", ["root-narrowed", "root-widened"], [old, new], changes);
     changes.extend(compare_permissions(name, &old["permissions"], &new["permissions"]));
