@@ -151,6 +151,17 @@ impl Diagnostic {
         reported
     }
 
+    /// Sets the help line for an unknown name: see [`did_you_mean`]. If many are known, and none is near, it is `otherwise`.
+    #[must_use]
+    pub fn help_for<'a>(
+        self: Box<Self>,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str> + Clone,
+        otherwise: &str,
+    ) -> Box<Self> {
+        self.help(did_you_mean(name, known).unwrap_or_else(|| otherwise.to_owned()))
+    }
+
     /// Sets the data for programs.
     #[must_use]
     pub fn data(mut self: Box<Self>, data: Json) -> Box<Self> {

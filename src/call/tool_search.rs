@@ -25,8 +25,8 @@ pub(super) fn find_tools(
     {
         let packs = registry.packs.iter().map(|pack| pack.name.as_str());
         let known: Vec<&str> = packs.clone().collect();
-        let help = did_you_mean(pack, packs).unwrap_or_else(|| format!("the packs are {}", known.join(", ")));
-        let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no pack `{pack}`")).help(help);
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no pack `{pack}`"));
+        let error = error.help_for(pack, packs, &format!("the packs are {}", known.join(", ")));
         return Ok(Answer::Tool(ToolOutcome::from_refusal(&error)));
     }
     let mut data = json!({});

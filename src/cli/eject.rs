@@ -2,7 +2,7 @@
 
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::{EJECTED, PackFiles, is_withheld_of, read_ejected, unknown_pack};
 use crate::world::FileChange;
 use clap::Args;
@@ -65,11 +65,9 @@ impl EjectCommand {
                 return Err(unknown_pack(name, &packs, found));
             }
             if all.is_empty() {
-                let diagnostic = Diagnostic::new(Code("usage"), format!("no layer below has `{name}`"));
+                let error = Diagnostic::new(Code("usage"), format!("no layer below has `{name}`"));
                 let known = packs.iter().chain(files.by_path.keys()).map(String::as_str);
-                return Err(
-                    diagnostic.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd list --where`".into()))
-                );
+                return Err(error.help_for(name, known, "run `toolsd list --where`"));
             }
             paths.extend(all.into_iter().filter(|path| !path.contains("/shared/") || path == name));
         }

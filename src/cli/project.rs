@@ -5,7 +5,7 @@ use super::options::OutputFormat;
 use super::trust_layers::find_layer;
 use crate::call::load_registry;
 use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, WantedRevision, read_workspace};
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::distribution::{
     FetchedLayer, LAYER, LOCK_FILE, LayerState, LayerStore, LockFile, LockedLayer, ProjectLayers, Remote,
 };
@@ -82,12 +82,8 @@ impl Project {
     pub fn definition(&self, name: &str) -> Result<&LayerDefinition> {
         self.definitions.iter().find(|layer| layer.name.value == name).ok_or_else(|| {
             let error = Diagnostic::new(Code("usage"), format!("`{SETTINGS_FILE}` has no layer `{name}`"));
-            let known: Vec<&str> = self.definitions.iter().map(|layer| layer.name.value.as_str()).collect();
-            let help = match known.as_slice() {
-                [] => "`toolsd add URL` adds one".to_owned(),
-                known => format!("its layers: {}", known.join(", ")),
-            };
-            error.help(did_you_mean(name, known).unwrap_or(help))
+            let known = self.definitions.iter().map(|layer| layer.name.value.as_str());
+            error.help_for(name, known, "`toolsd add URL` adds one")
         })
     }
 

@@ -7,7 +7,7 @@ use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::Terminal;
 use super::trust_layers::LayerListing;
 use crate::definition::SETTINGS_FILE;
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, quoted};
+use crate::diagnostic::{Code, Diagnostic, Result, quoted};
 use crate::registry::{Permissions, TrustRecord, TrustedFile, WorkspaceTrust, hash_hex, pack_of_file, workspace_files};
 use crate::source::Source;
 use crate::value::Json;
@@ -249,11 +249,8 @@ impl TrustListing {
                     return Err(Diagnostic::new(Code("usage"), message).help(unusable.help.clone().unwrap_or_default()));
                 }
                 let known = packs.iter().copied().chain(self.rows.iter().map(|row| row.path.as_str()));
-                let diagnostic =
-                    Diagnostic::new(Code("usage"), format!("there is no pack file, and no pack, `{name}` here"));
-                return Err(
-                    diagnostic.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd trust`".to_owned()))
-                );
+                let message = format!("there is no pack file, and no pack, `{name}` here");
+                return Err(Diagnostic::new(Code("usage"), message).help_for(name, known, "run `toolsd trust`"));
             }
         }
         self.rows.retain(|row| names.iter().any(|name| row.is_named_by(name)));
@@ -559,8 +556,8 @@ fn remove_trusted(record: &mut TrustRecord, root: &str, name: &str) -> Result<Ve
     if taken.is_empty() && name != "all" {
         let diagnostic = Diagnostic::new(Code("usage"), format!("nothing named `{name}` is trusted in `{root}`"));
         let packs = known.files.keys().filter_map(|path| pack_of_file(path));
-        let help = did_you_mean(name, packs.chain(known.files.keys().map(String::as_str)));
-        return Err(diagnostic.help(help.unwrap_or_else(|| "run `toolsd trust --list`".to_owned())));
+        let known = packs.chain(known.files.keys().map(String::as_str));
+        return Err(diagnostic.help_for(name, known, "run `toolsd trust --list`"));
     }
     taken.iter().for_each(|path| drop(known.files.remove(path)));
     if name == "all" {

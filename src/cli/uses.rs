@@ -4,7 +4,7 @@ use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
 use crate::call::load_packs;
 use crate::check::{FileUse, uses_of};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::registry::PackChoice;
 use crate::value::Json;
 use clap::Args;
@@ -23,8 +23,7 @@ impl UsesCommand {
         if !packs.iter().any(|pack| pack.files.has(&self.path)) {
             let known = packs.iter().flat_map(|pack| pack.files.by_path.keys().map(String::as_str));
             let error = Diagnostic::new(Code("usage"), format!("no pack has the file `{}`", self.path));
-            let help = did_you_mean(&self.path, known.collect::<Vec<_>>());
-            return Err(error.help(help.unwrap_or_else(|| "`toolsd list --where` lists all files".to_owned())));
+            return Err(error.help_for(&self.path, known, "`toolsd list --where` lists all files"));
         }
         let uses =
             packs.iter().flat_map(|pack| uses_of(pack, &self.path).into_iter().map(|one| (pack.name.clone(), one)));

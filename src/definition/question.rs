@@ -6,7 +6,7 @@ use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
 use super::reader::{DefinitionReader, Validation};
 use super::schema::{Checker, Schema, schema_object};
-use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::diagnostic::{Diagnostic};
 use crate::primitive_api::{CAPABILITIES, Question, QuestionKind, form};
 use crate::source::Place;
 use std::sync::Arc;
@@ -125,8 +125,8 @@ pub fn read_requires_client(fields: &Fields<'_>, reader: &mut DefinitionReader) 
     for name in &names {
         if !CAPABILITIES.contains(&name.value.as_str()) && !name.value.contains('/') {
             let diagnostic = Diagnostic::new(code::WRONG_VALUE, format!("there is no capability `{}`", name.value));
-            let help = did_you_mean(&name.value, CAPABILITIES).unwrap_or_else(|| CAPABILITIES.join(", "));
-            reader.diagnostic(diagnostic.at(name.at.clone()).help(help));
+            let diagnostic = diagnostic.at(name.at.clone());
+            reader.diagnostic(diagnostic.help_for(&name.value, CAPABILITIES, &CAPABILITIES.join(", ")));
         }
     }
     names

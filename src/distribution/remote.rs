@@ -6,7 +6,7 @@ use super::fetched::{FetchedLayer, Provenance};
 use super::lock_file::{LockedLayer, RESTORE_LOCK, moved_tag};
 use super::signature::verify_tag;
 use crate::definition::{LayerDefinition, WantedRevision};
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::UserGit;
 use semver::{Version, VersionReq};
 use std::collections::BTreeMap;
@@ -222,11 +222,11 @@ impl Remote {
     fn unknown(&self, what: &str, name: &str) -> Box<Diagnostic> {
         let known = self.names("refs/tags/").chain(self.names("refs/heads/"));
         let error = Diagnostic::new(Code("not-found"), format!("`{}` has no {what} `{name}`", self.url));
-        let newest = || match self.versions().first() {
+        let newest = match self.versions().first() {
             Some((_, tag)) => format!("its newest version is the tag `{tag}`"),
             None => "`git ls-remote` lists what it has".to_owned(),
         };
-        error.help(did_you_mean(name, known).unwrap_or_else(newest))
+        error.help_for(name, known, &newest)
     }
 }
 

@@ -6,7 +6,7 @@ use super::fetched::{FetchedLayer, Provenance};
 use super::lock_file::LockFile;
 use super::store::LayerStore;
 use crate::definition::{LayerDefinition, LayerSource};
-use crate::diagnostic::{Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Diagnostic, Result};
 use crate::registry::{Layer, Permissions, TrustedLayer, UNTRUSTED, WorkspaceTrust};
 use crate::value::Json;
 use crate::world::Files;
@@ -240,10 +240,8 @@ pub(super) fn choose_packs(
     let Some(wanted) = &definition.packs else { return Ok(all) };
     if let Some(unknown) = wanted.iter().find(|pack| !all.contains_key(&pack.value)) {
         let message = format!("layer {} has no pack `{}`", definition.name.value, unknown.value);
-        let known: Vec<&str> = all.keys().map(String::as_str).collect();
-        let help = did_you_mean(&unknown.value, known.iter().copied());
-        let help = help.unwrap_or_else(|| format!("its packs: {}", known.join(", ")));
-        return Err(Diagnostic::new(LAYER, message).at(unknown.at.clone()).help(help));
+        let (error, known) = (Diagnostic::new(LAYER, message).at(unknown.at.clone()), all.keys().map(String::as_str));
+        return Err(error.help_for(&unknown.value, known, "`packs` names packs of the layer"));
     }
     all.retain(|pack, _| wanted.iter().any(|wanted| wanted.value == *pack));
     Ok(all)

@@ -2,7 +2,7 @@
 
 use super::front_matter::end_of_front_matter;
 use super::replacements::{Replacements, line_end};
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::{check_markdown_limits, push_visible_text};
 use crate::guard::{self, ITEM};
 use crate::parse::ParserInput;
@@ -41,11 +41,8 @@ pub fn edit_section(input: &ParserInput<'_>, heading: &str, edit: SectionEdit<'_
             return Ok(append_section(text, level.unwrap_or(DEFAULT_LEVEL), title, edit));
         }
         let error = Diagnostic::new(Code::ARGUMENTS, format!("the text has no section `{title}`"));
-        let known = || outline.headings.iter().map(|one| one.title.as_str());
-        return Err(match did_you_mean(title, known().collect::<Vec<_>>()) {
-            Some(help) => error.help(help),
-            None => error.help("`#{ create: true }` creates it at the end"),
-        });
+        let known = outline.headings.iter().map(|one| one.title.as_str());
+        return Err(error.help_for(title, known, "`#{ create: true }` creates it at the end"));
     };
     let body = outline.body(text, at);
     if let Some(fence) = outline.open_fence.filter(|fence| body.contains(fence)) {

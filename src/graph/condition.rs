@@ -2,7 +2,7 @@
 
 use super::snapshot::ScalarKey;
 use super::text_index::tokens;
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Spans;
 use crate::guard::{self, CheckedIterator, ITEM};
 use crate::order::{compare, is_equal as alike};
@@ -149,8 +149,7 @@ impl FieldTest {
             "not" => Self::Not(parse_inner(value, fold)?),
             _ => {
                 let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no test `{name}`"));
-                let help = did_you_mean(name, NAMES).unwrap_or_else(|| format!("known: {}", NAMES.join(", ")));
-                return Err(error.help(help));
+                return Err(error.help_for(name, NAMES, &format!("known: {}", NAMES.join(", "))));
             }
         })
     }

@@ -1,7 +1,7 @@
 //! The options of a script as command-line arguments of git: one `--name=value` for each, and nothing else.
 
 use super::verb::{GitOption, GitVerb, HostOptionKind, InputKind, OptionKind, VariableKind};
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
 
 /// The options of every verb, in addition to its own.
@@ -97,8 +97,7 @@ pub fn unknown_option(verb: &GitVerb, key: &str) -> Option<Box<Diagnostic>> {
     }
     let takes = names().collect::<Vec<_>>().join(", ");
     let message = format!("git \"{}\" has no option \"{key}\"; it takes {takes}", verb.name);
-    let help = did_you_mean(key, names()).unwrap_or_else(|| "`toolsd docs git` and `git_read` list them".to_owned());
-    Some(Diagnostic::new(Code::ARGUMENTS, message).help(help))
+    Some(Diagnostic::new(Code::ARGUMENTS, message).help_for(key, names(), "`toolsd docs git` and `git_read` list them"))
 }
 
 /// One option of one verb.
