@@ -214,7 +214,7 @@ impl WantedRevision {
     /// Reads the value of `tag`, `version`, `branch` or `rev`.
     ///
     /// # Errors
-    /// It is not a name that git allows, a requirement, or a full hash.
+    /// It is not a requirement, or not a full hash. Names of tags and branches are looked up in the repository.
     pub fn parse(key: &str, value: &str) -> Result<Self, Box<Diagnostic>> {
         let refuse = |help: &str| Err(Diagnostic::new(LAYER_CODE, format!("`{key}` is `{value}`")).help(help));
         match key {
@@ -226,22 +226,10 @@ impl WantedRevision {
                 Ok(Self::Commit(value.to_lowercase()))
             }
             "rev" => refuse("name a commit by all 40 digits of its hash"),
-            _ if !is_ref_name(value) => refuse("this is not a name that git allows"),
             "branch" => Ok(Self::Branch(value.to_owned())),
             _ => Ok(Self::Tag(value.to_owned())),
         }
     }
-}
-
-/// Whether git allows a branch or a tag of this name (`git check-ref-format`).
-fn is_ref_name(name: &str) -> bool {
-    let is_wrong = |letter: char| letter.is_ascii_control() || " ~^:?*[\\".contains(letter);
-    !name.is_empty()
-        && !name.starts_with(['-', '/'])
-        && !name.ends_with(['/', '.'])
-        && !name.contains(is_wrong)
-        && !["..", "//", "@{"].iter().any(|wrong| name.contains(wrong))
-        && name.split('/').all(|part| !part.starts_with('.') && !part.ends_with(".lock"))
 }
 
 /// Checks the address of a repository.

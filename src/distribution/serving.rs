@@ -240,8 +240,9 @@ pub(super) fn choose_packs(
     let Some(wanted) = &definition.packs else { return Ok(all) };
     if let Some(unknown) = wanted.iter().find(|pack| !all.contains_key(&pack.value)) {
         let message = format!("layer {} has no pack `{}`", definition.name.value, unknown.value);
-        let (error, known) = (Diagnostic::new(LAYER, message).at(unknown.at.clone()), all.keys().map(String::as_str));
-        return Err(error.help_for(&unknown.value, known, "`packs` names packs of the layer"));
+        let known: Vec<&str> = all.keys().map(String::as_str).collect();
+        let (error, otherwise) = (Diagnostic::new(LAYER, message), format!("its packs: {}", known.join(", ")));
+        return Err(error.at(unknown.at.clone()).help_for(&unknown.value, known, &otherwise));
     }
     all.retain(|pack, _| wanted.iter().any(|wanted| wanted.value == *pack));
     Ok(all)
