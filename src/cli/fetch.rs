@@ -1,9 +1,9 @@
 //! `toolsd fetch`: brings what the lock file names to this machine, for a new clone, for CI, and for work offline.
 
-use super::context::{CommandContext, change_trust_record, load_trust};
+use super::context::{CommandContext, load_trust};
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::project::{Project, ask_each, remote_layers};
-use super::trust_layers::LayerListing;
+use super::trust::TrustListing;
 use crate::definition::LayerDefinition;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::distribution::{LayerStore, LockedLayer, Remote};
@@ -46,19 +46,16 @@ impl FetchCommand {
     //# was shown and confirmed.
     /// Asks whether the layers are trusted as they are. Returns whether all of them are.
     fn trust(&self, context: &CommandContext) -> Result<bool> {
-        let root = context.workspace.root();
-        let layers = LayerListing::collect(context, &load_trust(root)?);
+        let layers = TrustListing::of_layers(context, &load_trust(context.workspace.root())?);
         if !layers.needs_consent() {
             return Ok(true);
         }
         if context.options.format != OutputFormat::Json {
             layers.show(&context.terminal);
         }
-        let agreed = context.terminal.agrees(self.yes, "Trust these layers as they are now? [y/N] ");
+        let agreed = context.terminal.agrees(self.yes, &layers.question());
         if agreed {
-            change_trust_record(root, |record| {
-                layers.allow(record.workspaces.entry(root.to_owned()).or_default(), false);
-            })?;
+            layers.record(context, None)?;
         } else {
             context.terminal.note("they are not trusted yet; `toolsd trust`, or `--yes` here, trusts them");
         }

@@ -5,7 +5,7 @@ use super::context::{
 };
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::Terminal;
-use super::trust_layers::LayerListing;
+use super::trust_layers::{ListedLayer, list_layers};
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result, quoted};
 use crate::registry::{Permissions, TrustRecord, TrustedFile, WorkspaceTrust, hash_hex, pack_of_file, workspace_files};
@@ -61,8 +61,8 @@ impl TrustCommand {
         }
         let trust = load_trust(context.workspace.root())?;
         let workspace = open_layer(context.workspace.root())?;
-        let mut listing = TrustListing::collect(workspace.as_ref(), &trust)?;
-        listing.layers = LayerListing::collect(context, &trust);
+        let mut listing = TrustListing::of_layers(context, &trust);
+        listing.list_files(workspace.as_ref(), &trust);
         listing.signed = self.signed;
         let mut until = None;
         if let Some(names) = &self.edits {
@@ -76,10 +76,7 @@ impl TrustCommand {
         //# trusted, was shown and confirmed.
         let agreed = self.ask_consent(context, &listing)?;
         if agreed {
-            change_trust_record(context.workspace.root(), |record| {
-                let trust = record.workspaces.entry(context.workspace.root().to_owned()).or_default();
-                listing.allow(trust, until);
-            })?;
+            listing.record(context, until)?;
         }
         self.print_outcome(context, &listing, agreed);
         let waits = !agreed && listing.needs_consent();
@@ -123,7 +120,7 @@ impl TrustCommand {
             terminal.json(&json);
             return;
         }
-        let refused = listing.refused.iter().chain(&listing.layers.refused);
+        let refused = listing.refused.iter().chain(&listing.refused_layers);
         refused.for_each(|diagnostic| terminal.diagnostic(diagnostic));
         match (agreed, listing.needs_consent()) {
             _ if listing.is_empty() && listing.refused.is_empty() => {
@@ -164,7 +161,9 @@ pub struct TrustListing {
     /// The requested duration of trust in edits, as text; a part of the hash.
     edits: String,
     /// The layers of the project.
-    layers: LayerListing,
+    layers: Vec<ListedLayer>,
+    /// The layers that are not on this machine, or cannot be used.
+    refused_layers: Vec<Diagnostic>,
     /// Whether later versions of signed layers are meant too.
     signed: bool,
     /// The files that cannot be trusted as they are.
@@ -203,27 +202,32 @@ impl FileState {
 }
 
 impl TrustListing {
-    /// Lists everything in a workspace that needs trust, in its current state.
-    fn collect(workspace: &dyn World, trust: &WorkspaceTrust) -> Result<Self> {
-        let mut refused = Vec::new();
-        let mut paths = workspace_files(workspace, &mut refused);
+    /// Lists the layers of a project, and no files.
+    pub fn of_layers(context: &CommandContext, trust: &WorkspaceTrust) -> Self {
+        let (layers, refused) = list_layers(context, trust);
+        let refused_layers = refused.into_iter().map(|error| *Box::new(error).warning()).collect();
+        let (rows, refused, edits) = (Vec::new(), Vec::new(), String::new());
+        Self { rows, is_partial: true, edits, layers, refused_layers, signed: false, refused }
+    }
+
+    /// Lists all files of a workspace that need trust, in their current state.
+    fn list_files(&mut self, workspace: &dyn World, trust: &WorkspaceTrust) {
+        let mut paths = workspace_files(workspace, &mut self.refused);
         if !matches!(workspace.stat(SETTINGS_FILE), Ok(None)) {
             paths.push(SETTINGS_FILE.to_owned());
         }
-        let mut rows = Vec::new();
         for path in paths {
             match workspace.read(&path).and_then(|bytes| refuse_unreadable(&path, bytes)) {
                 Ok(bytes) => {
                     let mut row = ListedFile::new(path, bytes, trust);
                     let writers = other_writers(&crate::world::path::join(workspace.root(), &row.path));
                     row.other_writers = writers.iter().map(|other| format!("{other} can change it")).collect();
-                    rows.push(row);
+                    self.rows.push(row);
                 }
-                Err(diagnostic) => refused.push(*diagnostic),
+                Err(diagnostic) => self.refused.push(*diagnostic),
             }
         }
-        let layers = LayerListing::default();
-        Ok(Self { rows, is_partial: false, edits: String::new(), layers, signed: false, refused })
+        self.is_partial = false;
     }
 
     /// Keeps only the files that are named by their paths or by their packs, to trust their edits.
@@ -255,7 +259,7 @@ impl TrustListing {
         }
         self.rows.retain(|row| names.iter().any(|name| row.is_named_by(name)));
         self.rows.iter_mut().for_each(|row| row.wants_edits = true);
-        self.layers = LayerListing::default();
+        (self.layers, self.refused_layers) = (Vec::new(), Vec::new());
         self.is_partial = true;
         Ok(())
     }
@@ -267,7 +271,12 @@ impl TrustListing {
 
     /// Returns whether there is something to confirm.
     pub fn needs_consent(&self) -> bool {
-        self.rows.iter().any(ListedFile::needs_consent) || self.layers.needs_consent() || self.wants_signers()
+        self.rows.iter().any(ListedFile::needs_consent) || self.new_layers().next().is_some() || self.wants_signers()
+    }
+
+    /// The layers that are not trusted as they are.
+    fn new_layers(&self) -> impl Iterator<Item = &ListedLayer> {
+        self.layers.iter().filter(|layer| !layer.is_trusted)
     }
 
     /// Whether trust in later versions is asked for, and there is a layer that it may be about.
@@ -282,7 +291,7 @@ impl TrustListing {
     /// `1 file`, `2 files`, `2 files and 1 layer`.
     pub fn describe_count(&self) -> String {
         let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        match self.layers.count() {
+        match self.new_layers().count() {
             0 => of(self.rows.len(), "file"),
             layers => format!("{} and {}", of(self.rows.len(), "file"), of(layers, "layer")),
         }
@@ -290,9 +299,10 @@ impl TrustListing {
 
     /// Returns the question to the user.
     pub fn question(&self) -> String {
-        let (these, them) = match (self.rows.len(), self.layers.count()) {
+        let (these, them) = match (self.rows.len(), self.new_layers().count()) {
             (1, 0) => ("this file as it is", "it"),
             (_, 0) => ("these files as they are", "them"),
+            (0, _) => ("these layers as they are", "them"),
             _ => ("these files and layers as they are", "them"),
         };
         let edits = match self.edits.as_str() {
@@ -306,13 +316,13 @@ impl TrustListing {
     pub fn hash(&self) -> String {
         let mut parts = vec![json!(self.edits)];
         // Without layers the hash is that of the files alone.
-        parts.extend((!self.layers.is_empty()).then(|| json!([self.layers.json(), self.signed])));
+        parts.extend((!self.layers.is_empty()).then(|| json!([self.layers_json(), self.signed])));
         parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.reported_writers()])));
         hash_hex(json!(parts).to_string().as_bytes())
     }
 
     /// Trusts everything in the listing; removes files that no longer exist from the record.
-    pub fn allow(&self, trust: &mut WorkspaceTrust, until: Option<i64>) {
+    fn allow(&self, trust: &mut WorkspaceTrust, until: Option<i64>) {
         // Keep the trust in a file that currently cannot be used, since it may be fixed.
         if !self.is_partial && self.refused.is_empty() {
             trust.files.retain(|path, _| self.rows.iter().any(|row| row.path == *path));
@@ -323,7 +333,19 @@ impl TrustListing {
                 file.edits_until = until;
             }
         }
-        self.layers.allow(trust, self.signed);
+        self.layers.iter().for_each(|layer| layer.allow(trust, self.signed));
+    }
+
+    /// Writes into the record of this machine that everything in the listing is trusted.
+    pub fn record(&self, context: &CommandContext, until: Option<i64>) -> Result<()> {
+        let root = context.workspace.root();
+        change_trust_record(root, |record| {
+            self.allow(record.workspaces.entry(root.to_owned()).or_default(), until);
+        })
+    }
+
+    fn layers_json(&self) -> Json {
+        self.layers.iter().map(ListedLayer::json).collect()
     }
 
     /// Prints a line for each file that is new, changed, or whose trust is extended, and the number of the others.
@@ -340,7 +362,7 @@ impl TrustListing {
             1 => terminal.line("1 file is as it was trusted"),
             others => terminal.line(&format!("{others} files are as they were trusted")),
         }
-        self.layers.show(terminal);
+        self.new_layers().flat_map(ListedLayer::lines).for_each(|line| terminal.line(&line));
     }
 
     /// Returns the listing for machines.
@@ -356,9 +378,9 @@ impl TrustListing {
                 "changed_by_others": row.reported_writers(),
             })
         });
-        let refused: Vec<String> = self.refused.iter().chain(&self.layers.refused).map(ToString::to_string).collect();
+        let refused: Vec<String> = self.refused.iter().chain(&self.refused_layers).map(ToString::to_string).collect();
         json!({
-            "hash": self.hash(), "files": files.collect::<Vec<_>>(), "layers": self.layers.json(), "refused": refused,
+            "hash": self.hash(), "files": files.collect::<Vec<_>>(), "layers": self.layers_json(), "refused": refused,
         })
     }
 }

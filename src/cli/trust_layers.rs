@@ -1,7 +1,6 @@
 //! The layers that `toolsd trust` and `toolsd fetch` show, and allow if a person agrees.
 
 use super::context::{CommandContext, open_layer};
-use super::terminal::Terminal;
 use crate::definition::{LayerDefinition, SETTINGS_FILE, read_workspace};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::distribution::{LayerState, LockFile, is_trusted};
@@ -11,16 +10,8 @@ use crate::value::Json;
 use crate::world::path;
 use serde_json::json;
 
-/// The layers of a project, as the lock file has them.
-#[derive(Default)]
-pub struct LayerListing {
-    rows: Vec<ListedLayer>,
-    /// The layers that are not on this machine, or cannot be used.
-    pub refused: Vec<Diagnostic>,
-}
-
 /// The layers that `toolsd.toml` names, whether it is trusted or not.
-pub fn named_layers(context: &CommandContext) -> Vec<LayerDefinition> {
+fn named_layers(context: &CommandContext) -> Vec<LayerDefinition> {
     let workspace = context.workspace.as_ref();
     let Ok(Some(_)) = workspace.stat(SETTINGS_FILE) else { return Vec::new() };
     let Ok(bytes) = workspace.read(SETTINGS_FILE) else { return Vec::new() };
@@ -40,77 +31,52 @@ pub fn find_layer(
     LayerState::find(definition, lock, &open)
 }
 
-struct ListedLayer {
-    state: LayerState,
+/// A layer of a project, as the lock file has it.
+pub struct ListedLayer {
+    /// The layer.
+    pub state: LayerState,
     /// What was trusted last.
     before: Option<TrustedLayer>,
-    is_trusted: bool,
+    /// Whether it is trusted as it is.
+    pub is_trusted: bool,
 }
 
-impl LayerListing {
-    /// Lists the layers that `toolsd.toml` names, whether it is trusted or not.
-    pub fn collect(context: &CommandContext, trust: &WorkspaceTrust) -> Self {
-        let lock = LockFile::load(context.workspace.as_ref());
-        let mut listing = Self::default();
-        for definition in named_layers(context) {
-            match find_layer(context, &definition, &lock) {
-                Ok(state) => listing.rows.push(ListedLayer::new(state, &definition, trust)),
-                Err(error) => listing.refused.push(*error.warning()),
-            }
-        }
-        listing
-    }
-
-    /// Whether something is to be confirmed.
-    pub fn needs_consent(&self) -> bool {
-        self.rows.iter().any(|row| !row.is_trusted)
-    }
-
-    /// Number of layers that are to be confirmed.
-    pub fn count(&self) -> usize {
-        self.rows.iter().filter(|row| !row.is_trusted).count()
-    }
-
-    /// Whether there is no layer.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Prints what each layer that is not trusted asks for.
-    pub fn show(&self, terminal: &Terminal) {
-        for row in self.rows.iter().filter(|row| !row.is_trusted) {
-            row.lines().iter().for_each(|line| terminal.line(line));
+/// Lists the layers that `toolsd.toml` names, whether it is trusted or not; an error for each that is not on this machine,
+/// or cannot be used.
+pub fn list_layers(context: &CommandContext, trust: &WorkspaceTrust) -> (Vec<ListedLayer>, Vec<Diagnostic>) {
+    let lock = LockFile::load(context.workspace.as_ref());
+    let (mut layers, mut refused) = (Vec::new(), Vec::new());
+    for definition in named_layers(context) {
+        match find_layer(context, &definition, &lock) {
+            Ok(state) => layers.push(ListedLayer::new(state, trust)),
+            Err(error) => refused.push(*error),
         }
     }
-
-    /// The listing for machines.
-    pub fn json(&self) -> Json {
-        let row = |row: &ListedLayer| {
-            json!({
-                "name": row.state.name, "source": row.state.source, "label": row.state.label,
-                "content": row.state.content.hash(),
-                "signer": row.state.provenance.as_ref().and_then(|from| from.signer.clone()),
-                "state": row.word(), "widened": row.widened(), "packs": row.state.packs_json(),
-            })
-        };
-        self.rows.iter().map(row).collect()
-    }
-
-    /// Allows all layers of the listing. With `later`, also later versions that the same key signs.
-    pub fn allow(&self, trust: &mut WorkspaceTrust, later: bool) {
-        for row in &self.rows {
-            let later = later || row.before.as_ref().is_some_and(|before| before.later);
-            trust.allow_layer(&row.state.name, row.state.to_trusted(later));
-        }
-    }
+    (layers, refused)
 }
 
 impl ListedLayer {
-    fn new(state: LayerState, definition: &LayerDefinition, trust: &WorkspaceTrust) -> Self {
-        let known = trust.layers.get(&definition.name.value).and_then(|known| known.first());
+    fn new(state: LayerState, trust: &WorkspaceTrust) -> Self {
+        let known = trust.layers.get(&state.name).and_then(|known| known.first());
         let before = known.filter(|known| known.source == state.source).cloned();
         let is_trusted = is_trusted(&state, trust);
         Self { state, before, is_trusted }
+    }
+
+    /// The layer for machines.
+    pub fn json(&self) -> Json {
+        json!({
+            "name": self.state.name, "source": self.state.source, "label": self.state.label,
+            "content": self.state.content.hash(),
+            "signer": self.state.provenance.as_ref().and_then(|from| from.signer.clone()),
+            "state": self.word(), "widened": self.widened(), "packs": self.state.packs_json(),
+        })
+    }
+
+    /// Allows it. With `later`, also later versions that the same key signs.
+    pub fn allow(&self, trust: &mut WorkspaceTrust, later: bool) {
+        let later = later || self.before.as_ref().is_some_and(|before| before.later);
+        trust.allow_layer(&self.state.name, self.state.to_trusted(later));
     }
 
     fn word(&self) -> &'static str {
@@ -125,7 +91,8 @@ impl ListedLayer {
         self.before.as_ref().map(|before| self.state.widened(before)).unwrap_or_default()
     }
 
-    fn lines(&self) -> Vec<String> {
+    /// What it asks for, and how that differs from what was trusted.
+    pub fn lines(&self) -> Vec<String> {
         let mut lines = self.state.lines(&format!("{}, ", self.word()));
         if let Some(before) = &self.before {
             let widened = self.widened();

@@ -151,7 +151,7 @@ fn the_doctor_says_where_each_layer_stands_and_what_is_next() {
     };
     reports(&home, &format!("ok      {begin}: on this machine and trusted; its packs: review\n"));
     let other = clone(&home);
-    reports(&other, &format!("broken  {begin}: layer team is not on this machine\n        -> run `toolsd fetch`\n"));
+    reports(&other, "broken  layer: layer team is not on this machine\n        -> run `toolsd fetch`\n");
     other.trust();
     run(&other, &["fetch"]).ended(1);
     reports(
@@ -161,7 +161,7 @@ fn the_doctor_says_where_each_layer_stands_and_what_is_next() {
         ),
     );
     fs::remove_file(home.workspace().join("toolsd.lock")).unwrap();
-    reports(&home, "broken  layer: `team`, tag v1.0.0: `toolsd.lock` has no layer team\n        -> run `toolsd lock`");
+    reports(&home, "broken  layer: `toolsd.lock` has no layer team\n        -> run `toolsd lock`");
 }
 
 #[test]
