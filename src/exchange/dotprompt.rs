@@ -188,7 +188,7 @@ pub fn export_dotprompt(export: &mut PromptExport<'_>, files: &mut BTreeMap<Stri
     for (key, value) in [("title", &plain.title), ("description", &plain.description)] {
         front.extend(value.iter().map(|value| (key.to_owned(), json!(value))));
     }
-    let input = write_arguments(export, &plain.arguments);
+    let input = write_arguments(&plain.arguments);
     front.extend((!input.is_empty()).then(|| ("input".to_owned(), Json::Object(input))));
     export.file(front, &plain, SYSTEM, &body.join("\n\n"))
 }

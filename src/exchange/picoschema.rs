@@ -1,6 +1,7 @@
-//! Picoschema, the short form of schemas in dotprompt, to arguments and back: `name?: string, what it means`.
+//! The schema of the input in dotprompt, to arguments and back: Picoschema (`name?: string, what it means`) is read, JSON
+//! Schema is read and written.
 
-use super::plain_prompt::{PlainArgument, PromptExport};
+use super::plain_prompt::PlainArgument;
 use crate::value::Json;
 use serde_json::{Map, json};
 
@@ -65,45 +66,25 @@ fn split_description(text: &str) -> (&str, Option<&str>) {
     (kind.trim(), Some(description.trim()).filter(|text| !text.is_empty()))
 }
 
-/// `input` of arguments: the schema and the defaults.
-pub fn write_arguments(export: &mut PromptExport<'_>, arguments: &[PlainArgument]) -> Map<String, Json> {
-    let (mut fields, mut defaults) = (Map::new(), Map::new());
-    for argument in arguments {
-        let mut schema = argument.schema.clone().unwrap_or_else(|| json!({ "type": "string" }));
-        let default = schema.as_object_mut().and_then(|map| map.shift_remove("default"));
-        defaults.extend(default.map(|default| (argument.name.clone(), default)));
-        match field(argument, &schema) {
-            Some(field) => fields.extend([field]),
-            None => export.refuse(&format!("such a schema, name or description for `{}`", argument.name)),
+/// `input` of arguments: a JSON Schema, which can say all of them, and the defaults.
+pub fn write_arguments(arguments: &[PlainArgument]) -> Map<String, Json> {
+    let (mut properties, mut defaults, mut needed) = (Map::new(), Map::new(), Vec::new());
+    for PlainArgument { name, description, required, schema } in arguments {
+        let mut schema = schema.clone().unwrap_or_else(|| json!({ "type": "string" }));
+        if let Some(map) = schema.as_object_mut() {
+            defaults.extend(map.shift_remove("default").map(|default| (name.clone(), default)));
+            map.extend(description.iter().map(|text| ("description".to_owned(), json!(text))));
         }
+        needed.extend(required.then_some(name));
+        properties.insert(name.clone(), schema);
     }
-    let parts = [("schema".to_owned(), Json::Object(fields)), ("default".to_owned(), Json::Object(defaults))];
-    parts.into_iter().filter(|(_, part)| *part != json!({})).collect()
-}
-
-/// A field of Picoschema: its key and its value. `None` if Picoschema cannot say it.
-fn field(argument: &PlainArgument, schema: &Json) -> Option<(String, Json)> {
-    let (name, mark) = (&argument.name, if argument.required { "" } else { "?" });
-    let description = argument.description.as_ref().map_or_else(String::new, |text| format!(", {text}"));
-    if name.trim() != name || name.contains(['(', ')', '?', ',']) || description.contains('\n') {
-        return None;
+    if properties.is_empty() {
+        return Map::new();
     }
-    let form = |form: &str, value: &Json| {
-        let field = (format!("{name}{mark}({form}{description})"), value.clone());
-        (!description.contains(['(', ')'])).then_some(field)
-    };
-    match (schema.get("type").and_then(Json::as_str), schema.as_object()?.len()) {
-        (None, 0) => Some((format!("{name}{mark}"), json!(format!("any{description}")))),
-        (Some(kind), 1) if SCALARS.contains(&kind) => {
-            Some((format!("{name}{mark}"), json!(format!("{kind}{description}"))))
-        }
-        (Some("array"), 2) => {
-            let kind = schema["items"]
-                .get("type")
-                .filter(|_| schema["items"].as_object().is_some_and(|map| map.len() == 1))?;
-            form("array", kind).filter(|_| kind.as_str().is_some_and(|kind| SCALARS.contains(&kind)))
-        }
-        (Some("string"), 2) if schema["enum"].is_array() => form("enum", &schema["enum"]),
-        _ => None,
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if !needed.is_empty() {
+        schema["required"] = json!(needed);
     }
+    let defaults = (!defaults.is_empty()).then(|| ("default".to_owned(), Json::Object(defaults)));
+    [("schema".to_owned(), schema)].into_iter().chain(defaults).collect()
 }
