@@ -115,18 +115,22 @@ fn of_tool(served: &ServedTool) -> Json {
 fn of_prompt(served: &ServedPrompt) -> Json {
     let Prompt { title, description, arguments, messages, questions, required_capabilities, icons, meta, list, .. } =
         &served.definition;
-    let argument = |argument: &PromptArgument| {
-        without_absent(json!({
-            "name": argument.name.value, "title": argument.title, "description": argument.description,
-            "required": argument.required, "schema": argument.schema.as_ref().map(|schema| &*schema.json),
-        }))
-    };
+    // The schema that calls are checked by, with the texts that clients list.
+    let mut schema = Json::Object((*served.contract.schema).clone());
+    schema["additionalProperties"] = json!(false);
+    for PromptArgument { name, title, description, .. } in arguments {
+        for (key, text) in [("title", title), ("description", description)] {
+            if let (Some(text), Json::Object(own)) = (text, &mut schema["properties"][&*name.value]) {
+                own.insert(key.to_owned(), json!(text));
+            }
+        }
+    }
     let completed = arguments.iter().filter(|argument| argument.complete.is_some());
     without_absent(json!({
         "title": title,
         "description": description,
         "listed_by": list.as_ref().map(|function| &function.value),
-        "arguments": arguments.iter().map(argument).collect::<Vec<_>>(),
+        "inputSchema": (!arguments.is_empty()).then_some(schema),
         "completes": completed.map(|argument| &argument.name.value).collect::<Vec<_>>(),
         "messages": messages.iter().map(|message| json!({
             "role": message.role, "says": message.part.value.describe(),

@@ -4,7 +4,7 @@ use super::change::{Change, Verdict};
 use super::schema::{Role, compare_schemas};
 use super::wording::text_change;
 use crate::value::Json;
-use serde_json::{Map, json};
+use serde_json::json;
 
 /// Texts of items: the key, the code of its change, and its word.
 const TEXTS: [(&str, &str, &str); 14] = [
@@ -87,27 +87,7 @@ fn messages(prompt: &Json) -> Option<Json> {
 
 /// The schema of the arguments of a tool or a prompt.
 fn arguments(item: &Json) -> Json {
-    if let Some(schema) = item.get("inputSchema") {
-        return schema.clone();
-    }
-    let Some(arguments) = item.get("arguments").and_then(Json::as_array) else {
-        return json!({ "type": "object", "additionalProperties": false });
-    };
-    let (mut properties, mut definitions) = (Map::new(), Map::new());
-    for argument in arguments {
-        let schema = argument.get("schema").and_then(Json::as_object).cloned();
-        let mut schema = schema.unwrap_or_else(|| Map::from_iter([("type".to_owned(), json!("string"))]));
-        // References lead into the definitions of the whole schema.
-        if let Some(Json::Object(own)) = schema.shift_remove("$defs") {
-            definitions.extend(own);
-        }
-        for key in ["title", "description"] {
-            schema.extend(argument.get(key).map(|text| (key.to_owned(), text.clone())));
-        }
-        properties.insert(argument["name"].as_str().unwrap_or_default().to_owned(), Json::Object(schema));
-    }
-    let required: Vec<&Json> = arguments.iter().filter(|one| one["required"] == true).map(|one| &one["name"]).collect();
-    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false, "$defs": definitions })
+    item.get("inputSchema").cloned().unwrap_or_else(|| json!({ "type": "object", "additionalProperties": false }))
 }
 
 impl Pair<'_> {
