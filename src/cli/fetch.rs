@@ -30,8 +30,7 @@ impl FetchCommand {
             wanted.push((project.lock.find(&layer.definition)?, layer.definition));
         }
         let (_, failed) = ask_each(context, &wanted, &["layer", "commit", "state"], |(locked, layer)| {
-            let (state, found) =
-                fetch_layer(&store, layer, locked).unwrap_or_else(|error| ("failed", Some(*error)));
+            let (state, found) = fetch_layer(&store, layer, locked).unwrap_or_else(|error| ("failed", Some(*error)));
             let row = json!({
                 "layer": locked.name, "commit": locked.commit, "content": locked.content, "state": state,
             });

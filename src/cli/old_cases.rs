@@ -24,11 +24,7 @@ pub struct OldCases {
 ///
 /// # Errors
 /// A folder of a layer cannot be opened.
-pub fn play_old_cases(
-    context: &CommandContext,
-    before: &[Layer],
-    after: Option<&[Layer]>,
-) -> Result<OldCases> {
+pub fn play_old_cases(context: &CommandContext, before: &[Layer], after: Option<&[Layer]>) -> Result<OldCases> {
     let (files, _) = PackFiles::collect(before);
     let folders = case_folders(context, before)?;
     let mut played = OldCases::default();

@@ -1,7 +1,7 @@
 //! `toolsd outdated`: which layers have a newer version.
 
 use super::context::CommandContext;
-use super::options::{CommandResult, Exit, OutputFormat};
+use super::options::{CommandResult, Exit};
 use super::project::{Project, RemoteLayer, RepositoryAnswer, ask_each, remote_layers};
 use crate::diagnostic::Result;
 use crate::distribution::{LockFile, LockedLayer, Remote};

@@ -344,7 +344,7 @@ pub fn ask_each<L: Sync>(
     context: &CommandContext,
     layers: &[L],
     keys: &[&str],
-    ask: impl Fn(&L) -> Result<RepositoryAnswer> + Sync,
+    ask: impl Fn(&L) -> Result<RepositoryAnswer> + Send + Sync,
 ) -> (Vec<Json>, bool) {
     let answers: Vec<Result<RepositoryAnswer>> = layers.par_iter().map(ask).collect();
     let (mut rows, mut failed) = (Vec::new(), false);

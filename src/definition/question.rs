@@ -6,7 +6,7 @@ use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
 use super::reader::{DefinitionReader, Validation};
 use super::schema::{Checker, Schema, schema_object};
-use crate::diagnostic::{Diagnostic};
+use crate::diagnostic::Diagnostic;
 use crate::primitive_api::{CAPABILITIES, Question, QuestionKind, form};
 use crate::source::Place;
 use std::sync::Arc;

@@ -203,7 +203,8 @@ impl LayerState {
     pub fn lines(&self, mark: &str) -> Vec<String> {
         let Self { name, source, label, packs, provenance, content: _ } = self;
         let from = provenance.as_ref().map_or_else(String::new, |from| {
-            let signed = from.signer.as_ref().map_or("signature not checked".to_owned(), |key| format!("signed by {key}"));
+            let signed =
+                from.signer.as_ref().map_or("signature not checked".to_owned(), |key| format!("signed by {key}"));
             format!(", commit {}, {signed}", from.commit)
         });
         let mut lines = vec![format!("layer {name}: {mark}{source} {label}{from}")];

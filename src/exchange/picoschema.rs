@@ -39,8 +39,8 @@ fn read_field(key: &str, value: &Json) -> Result<PlainArgument, String> {
     let (form, description) = split_description(form);
     let schema = match (form, value) {
         ("", Json::String(text)) => scalar(text)?,
-        ("array", Json::String(text)) => json!({ "type": "array", "items": scalar(text)? }),
-        ("enum", Json::Array(all)) if all.iter().all(Json::is_string) => json!({ "type": "string", "enum": all }),
+        ("array", Json::String(text)) => json!({ "items": scalar(text)?, "type": "array" }),
+        ("enum", Json::Array(all)) if all.iter().all(Json::is_string) => json!({ "enum": all, "type": "string" }),
         ("enum", Json::Array(all)) => json!({ "enum": all }),
         ("*", _) => return Err(format!("`{key}` allows any other argument")),
         ("object", _) | (_, Json::Object(_)) => return Err(format!("`{name}` is an object; write it as JSON Schema")),

@@ -138,7 +138,9 @@ fn reports_show_the_worst_first_and_no_text_of_a_pack_gets_out() {
     assert!(!text.contains('\u{202e}'));
     let markdown = verdict::markdown(&changes);
     assert!(markdown.starts_with("**Verdict: breaking (3 changes)**\n"), "{markdown}");
-    for part in ["| breaking | p | tool \\`a\\|b\\` | it was removed", "<details>", "\n````text\n", "| none | p | version |"] {
+    for part in
+        ["| breaking | p | tool \\`a\\|b\\` | it was removed", "<details>", "\n````text\n", "| none | p | version |"]
+    {
         assert!(markdown.contains(part), "{part} is not in:\n{markdown}");
     }
     assert!(!markdown.contains('\u{202e}'));

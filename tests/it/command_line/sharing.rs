@@ -169,7 +169,7 @@ fn what_cannot_be_added_writes_nothing() {
         ),
         ("case", &|p| p.write("tools.d/Review.toml", ""), "letter case does not count"),
         ("name", &|p| p.write("prompts/review/a:b.md", ""), "not every system can have"),
-        ("broken", &|p| p.write("tools.d/review.toml", "[pack]\n"), "has errors; nothing was written"),
+        ("broken", &|p| p.write("tools.d/review.toml", "[pack]\n"), "the surface would lack what has errors"),
     ];
     for (name, spoil, words) in odd {
         publisher.git(&["checkout", "--quiet", "-B", "odd", "v1.0.0"]);
@@ -186,7 +186,7 @@ fn what_cannot_be_added_writes_nothing() {
         (format!("{}@v9.9.9", publisher.url()), "has no tag, branch or commit `v9.9.9` (known: "),
         (format!("{}-not", publisher.url()), "the same command in your shell"),
         ("ext::sh -c touch% x".to_owned(), "the address of a repository has no spaces"),
-        (format!("{}@v1.0.0", publisher.url()), "without a terminal, `--yes` adds it"),
+        (format!("{}@v1.0.0", publisher.url()), "without a terminal, `--yes` agrees"),
     ] {
         let said = run(&home, &["add", &address]);
         assert!(said.code != 0 && said.err.contains(words), "{address}: {}", said.err);
