@@ -172,7 +172,7 @@ impl Remote {
         commit: &str,
     ) -> Result<FetchedLayer> {
         let name = &layer.name.value;
-        let found = self.download(tag.as_deref(), commit)?;
+        let (found, time) = self.download(tag.as_deref(), commit)?;
         if let Some(tag) = tag.as_ref().filter(|_| found != commit) {
             return Err(moved_tag(name, tag, &found, commit));
         }
@@ -184,8 +184,6 @@ impl Remote {
                 return Err(Diagnostic::new(LAYER, message).help("use `tag` or `version`, or remove `signed_by`"));
             }
         };
-        let time = checked(self.git.run(&["show", "--no-patch", "--format=%ct", &found], b"")?)?;
-        let time = String::from_utf8_lossy(&time.stdout).trim().parse().unwrap_or(0);
         let content = commit_content(&self.git, &found, &layer.dir).map_err(|error| {
             Box::new(Diagnostic { message: format!("layer {name}, commit {found}: {}", error.message), ..*error })
         })?;
@@ -193,8 +191,9 @@ impl Remote {
         Ok(FetchedLayer { content, provenance })
     }
 
-    /// Fetches a tag that names a commit, otherwise the commit itself. Returns the commit that came.
-    fn download(&self, tag: Option<&str>, commit: &str) -> Result<String> {
+    /// Fetches a tag that names a commit, otherwise the commit itself. Returns the commit that came, and its time in
+    /// seconds since 1970.
+    fn download(&self, tag: Option<&str>, commit: &str) -> Result<(String, i64)> {
         let tag = tag.map(|tag| format!("refs/tags/{tag}"));
         let tag = tag.filter(|tag| self.refs.get(tag).is_some_and(|now| now == commit));
         let refspec = format!("+{}:{FETCHED}", tag.as_deref().unwrap_or(commit));
@@ -211,8 +210,12 @@ impl Remote {
                 return Err(Diagnostic::new(Code("not-found"), message).help(help));
             }
         }
-        let found = checked(self.git.run(&["rev-parse", "--verify", &format!("{FETCHED}^{{commit}}")], b"")?)?;
-        Ok(String::from_utf8_lossy(&found.stdout).trim().to_owned())
+        let found = format!("{FETCHED}^{{commit}}");
+        let found =
+            checked(self.git.run(&["log", "-1", "--no-show-signature", "--format=%H %ct", &found, "--"], b"")?)?;
+        let found = String::from_utf8_lossy(&found.stdout);
+        let (commit, time) = found.trim().split_once(' ').unwrap_or_default();
+        Ok((commit.to_owned(), time.parse().unwrap_or(0)))
     }
 
     fn names<'a>(&'a self, begin: &'a str) -> impl Iterator<Item = &'a str> + Clone {
