@@ -228,6 +228,7 @@ primitives! {
     undo_to,
     union,
     unique,
+    unique_pairs,
     update_edges,
     update_node,
     uuid,

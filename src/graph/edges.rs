@@ -7,6 +7,7 @@ use super::snapshot::{EdgeRow, Graph, NONE};
 use crate::diagnostic::Result;
 use crate::guard::{self, BYTE, ITEM};
 use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
+use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -214,6 +215,22 @@ impl Edges {
                 meets = meets && condition.matches(&reader.read(&edge, true)?)?;
             }
             kept.extend(meets.then_some(*number));
+        }
+        Ok(Self::new(&self.graph, kept))
+    }
+
+    /// The first edge of each pair of ends. A missing end counts by its id.
+    pub fn unique_pairs(&self) -> Result<Self> {
+        let mut seen = FxHashSet::default();
+        let mut kept = Vec::new();
+        for (edge, number) in self.iter().zip(self.ids.iter()) {
+            guard::spend(ITEM)?;
+            let (row, reference) = (edge.row(), edge.reference());
+            let missing = |node: u32, target: &NodeRef| (node == NONE).then(|| edge.end_key(node, target));
+            let missing = (missing(row.from, &reference.from), missing(row.to, &reference.to));
+            if seen.insert((row.from, row.to, missing)) {
+                kept.push(*number);
+            }
         }
         Ok(Self::new(&self.graph, kept))
     }
