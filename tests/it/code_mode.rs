@@ -176,6 +176,22 @@ fn a_script_that_waits_for_an_answer_calls_nothing_twice() {
 }
 
 #[test]
+fn an_error_that_a_script_caught_before_a_question_is_the_same_after_it() {
+    let home = Home::with(&[]);
+    let mut server = serve(&home, &["--code-mode"]);
+    let caught = "let caught = []; try { echo(#{ txt: 1 }) } catch (e) { caught.push([e.kind, e.code, e.message]) } try { boom() } catch (e) { caught.push([e.kind, e.code, e.message]) }";
+    let expected = server.said("run_script", json!({ "script": format!("{caught} caught") })).0;
+    assert!(expected.contains("\"arguments\"") && expected.contains("\"fail\""), "{expected}");
+    let script = format!("{caught} ask_color(); caught");
+    let mut params = json!({ "name": "run_script", "arguments": { "script": script }, "_meta": meta(&json!({ "elicitation": {} })) });
+    let asked = server.request("tools/call", params.clone());
+    params["requestState"] = asked["result"]["requestState"].clone();
+    params["inputResponses"] = json!({ "3/color": { "action": "accept", "content": { "color": "green" } } });
+    let answer = server.request("tools/call", params);
+    assert_eq!(answer["result"]["content"][0]["text"], expected, "{answer}");
+}
+
+#[test]
 fn a_tool_that_calls_tools_continues_where_it_asked() {
     let home = Home::with(&[]);
     let mut server = serve(&home, &[]);
