@@ -46,6 +46,7 @@ impl FetchCommand {
     /// Asks whether the layers are trusted as they are. Returns whether all of them are.
     fn trust(&self, context: &CommandContext) -> Result<bool> {
         let layers = TrustListing::of_layers(context, &load_trust(context.workspace.root())?);
+        layers.record_signed(context)?;
         if !layers.needs_consent() {
             return Ok(true);
         }

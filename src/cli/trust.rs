@@ -344,6 +344,20 @@ impl TrustListing {
         })
     }
 
+    /// Writes layers that are trusted because of their signer into the record of trust: should a later version be
+    /// refused, the last one that served is the one that continues to serve.
+    pub fn record_signed(&self, context: &CommandContext) -> Result<()> {
+        let root = context.workspace.root();
+        let signed: Vec<&ListedLayer> = self.layers.iter().filter(|layer| layer.is_trusted_by_signer).collect();
+        if signed.is_empty() {
+            return Ok(());
+        }
+        change_trust_record(root, |record| {
+            let trust = record.workspaces.entry(root.to_owned()).or_default();
+            signed.iter().for_each(|layer| layer.allow(trust, false));
+        })
+    }
+
     fn layers_json(&self) -> Json {
         self.layers.iter().map(ListedLayer::json).collect()
     }

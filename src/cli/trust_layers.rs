@@ -39,6 +39,8 @@ pub struct ListedLayer {
     before: Option<TrustedLayer>,
     /// Whether it is trusted as it is.
     pub is_trusted: bool,
+    /// Whether it is trusted because of its signer, and nobody confirmed its content.
+    pub is_trusted_by_signer: bool,
 }
 
 /// Lists the layers that `toolsd.toml` names, whether it is trusted or not; an error for each that is not on this machine,
@@ -57,10 +59,11 @@ pub fn list_layers(context: &CommandContext, trust: &WorkspaceTrust) -> (Vec<Lis
 
 impl ListedLayer {
     fn new(state: LayerState, trust: &WorkspaceTrust) -> Self {
-        let known = trust.layers.get(&state.name).and_then(|known| known.first());
-        let before = known.filter(|known| known.source == state.source).cloned();
+        let known = trust.layers.get(&state.name).map(Vec::as_slice).unwrap_or_default();
+        let before = known.first().filter(|known| known.source == state.source).cloned();
         let is_trusted = is_trusted(&state, trust);
-        Self { state, before, is_trusted }
+        let is_trusted_by_signer = is_trusted && known.iter().all(|known| known.content != state.content.hash());
+        Self { state, before, is_trusted, is_trusted_by_signer }
     }
 
     /// The layer for machines.

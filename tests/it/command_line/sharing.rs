@@ -366,9 +366,11 @@ fn later_versions_of_a_trusted_signer_serve_unless_they_widen_or_are_older() {
     {
         pull(&tag);
         let said = run(&theirs, &["call", "say"]).ended(0);
-        assert_eq!(said.out, "Two.\n", "{tag}: {}", said.err);
+        assert_eq!(said.out, "Three.\n", "the last good one, {tag}: {}", said.err);
         assert!(said.err.contains(words), "{tag}: {}", said.err);
     }
+    pull("v1.1.0");
+    assert_eq!(says(&theirs).as_deref(), Ok("Two."), "what was confirmed by hand serves again");
 }
 
 //= docs/spec.md#layers
