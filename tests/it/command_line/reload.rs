@@ -161,16 +161,18 @@ fn a_description_follows_its_graph() {
 }
 
 #[test]
-fn a_skill_that_a_refresh_finds_is_announced_as_a_resource() {
+fn a_skill_that_a_refresh_finds_is_announced_as_a_resource_and_nothing_else_is() {
     let home = Home::with(&[]);
     home.write("skills/tea/SKILL.md", "---\nname: tea\ndescription: How to make tea\n---\nBoil water.\n");
-    let graph =
-        "grants = { read = [\"skills\"] }\n[graph]\nrefresh = { interval_ms = 100 }\n[[skills]]\nlist = \"found\"\n";
+    home.write("skills/mud/SKILL.md", "no front matter");
+    let graph = "grants = { read = [\"skills\"] }\n[graph]\nrefresh = { interval_ms = 100 }\n[[skills]]\nlist = \"found\"\n\
+        [[prompt]]\nname = \"brew\"\nlist = \"brews\"\ntext = \"Brew.\"\n";
     home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{graph}"));
     home.write(
         ".toolsd/tools.d/a.rhai",
         "fn build(g, config) { for path in find_files(\"skills/*/SKILL.md\") { g.add_node(\"skill\", path, #{}); } }\n\
-         fn found() { find_files(\"skills/*/SKILL.md\").map(|path| path_parent(path)) }\n",
+         fn found() { find_files(\"skills/*/SKILL.md\").map(|path| path_parent(path)) }\n\
+         fn brews() { [#{ name: if found().is_empty() { \"water\" } else { \"any-tea\" }, description: \"Brews.\" }] }\n",
     );
     home.trust();
     let mut server = Server::start(&home, &[]);
@@ -179,7 +181,27 @@ fn a_skill_that_a_refresh_finds_is_announced_as_a_resource() {
     home.write("skills/coffee/SKILL.md", "---\nname: coffee\ndescription: How to make coffee\n---\nGrind.\n");
     server.hears("notifications/resources/list_changed");
     assert!(listed(&mut server).contains("skill://coffee/SKILL.md"));
+    assert!(server.ask("prompts/list", &json!({})).to_string().contains("any-tea"));
+    assert_eq!(server.lists_changed(), [0, 0, 1], "the prompts were listed again, and are the same");
+    let log = std::fs::read_to_string(home.log()).unwrap();
+    let errors: Vec<&str> = log.lines().filter(|line| line.contains("skills/mud/SKILL.md")).collect();
+    assert_eq!(errors.len(), 1, "each error is logged once: {errors:#?}");
     server.end();
+}
+
+#[test]
+fn a_case_in_which_time_passes_refreshes_the_graph() {
+    let graph = "grants = { read = [\"*.md\"] }\n[graph]\nrefresh = { interval_ms = 100 }\n";
+    let case = "[[case]]\ntitle = \"a note counts after the refresh\"\nfiles.\"a.md\" = \"x\"\n\
+        [[case.step]]\ncall = \"say\"\nexpect.text_contains = \"1 note\"\n\
+        [[case.step]]\nwrite_files.\"b.md\" = \"x\"\ncall = \"say\"\nexpect.text_contains = \"1 note\"\n\
+        [[case.step]]\nadvance_ms = 100\ncall = \"say\"\nexpect.text_contains = \"2 note\"\n";
+    let script = "fn build(g, config) { for path in find_files(\"*.md\") { g.add_node(\"note\", path, #{}); } }\n\
+        fn say(args) { `${graph().nodes(\"note\").len()} note` }\n";
+    let definition = format!("{HEAD}{graph}{}{case}", tool("say"));
+    let home = Home::with(&[("dir/tools.d/a.toml", &definition), ("dir/tools.d/a.rhai", script)]);
+    let said = home.run(&["test", "--dir", "dir", "--pack", "a"]);
+    assert!(said.out.contains("1 case passed, 0 failed"), "{}{}", said.out, said.err);
 }
 
 #[test]
