@@ -13,10 +13,16 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[required("edges", &[Kind::Edges], "The edges.")],
     returns: Kind::Edges,
     effect: Effect::Pure,
-    examples: &[Example::gives(
-        r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_edge("boil", "fill", "needs"); g.add_edge("boil", "fill", "follows"); g.add_edge("fill", "boil", "needs"); g.add_edge("boil", "cool", "needs"); g.add_edge("boil", "cool", "follows"); g.nodes("step").edges_out().unique_pairs().select(["kind", "from_key", "to_key"])"##,
-        r##"[{"from_key": "boil", "kind": "needs", "to_key": "fill"}, {"from_key": "boil", "kind": "needs", "to_key": "cool"}, {"from_key": "fill", "kind": "needs", "to_key": "boil"}]"##,
-    )],
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_edge("boil", "fill", "needs"); g.add_edge("boil", "fill", "follows"); g.add_edge("fill", "boil", "needs"); g.nodes("step").edges_in().unique_pairs().select(["kind", "from_key as from", "to_key as to"])"##,
+            r##"[{"kind": "needs", "from": "boil", "to": "fill"}, {"kind": "needs", "from": "fill", "to": "boil"}]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add_node("step", "boil", #{}); g.add_edge("boil", "cool", "needs"); g.add_edge("boil", "cool", "follows"); g.add_edge("boil", "pour", "needs"); g.broken_edges().unique_pairs().column("to_key")"##,
+            r##"["cool", "pour"]"##,
+        ),
+    ],
     run,
 };
 
