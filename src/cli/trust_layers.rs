@@ -39,7 +39,7 @@ pub struct ListedLayer {
     before: Option<TrustedLayer>,
     /// Whether it is trusted as it is.
     pub is_trusted: bool,
-    /// Whether it is trusted because of its signer, and nobody confirmed its content.
+    /// Whether it is trusted because of its signer: its content itself was not confirmed.
     pub is_trusted_by_signer: bool,
 }
 
