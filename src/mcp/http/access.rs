@@ -4,10 +4,10 @@
 use super::responses::{Refusal, refusal};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp::settings::Secret;
+use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
-use hyper::{Method, StatusCode};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// The path at which the protocol is served.
@@ -33,17 +33,6 @@ pub struct AccessPolicy {
     token: Option<Secret>,
     hosts: Vec<HttpHost>,
     origins: Vec<WebOrigin>,
-}
-
-/// What the access policy says of a request for an allowed host, from an allowed origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    /// It has the token, if one is required.
-    Authorized,
-    /// It is the preflight request of a browser, which has no token.
-    Preflight,
-    /// It does not have the token.
-    Unauthorized,
 }
 
 /// The header fields that decisions depend on, and that may therefore occur only once.
@@ -108,11 +97,11 @@ impl AccessPolicy {
         self.token.is_some()
     }
 
-    /// Checks the head of a request.
+    /// Checks the head of a request. The token is another matter: see [`Self::is_authorized`].
     ///
     /// # Errors
     /// The refusal of a malformed head, or of a host or an origin that is not allowed.
-    pub(super) fn check(&self, parts: &Parts) -> std::result::Result<Access, Refusal> {
+    pub(super) fn check(&self, parts: &Parts) -> std::result::Result<(), Refusal> {
         for name in SINGLE_FIELDS {
             single_field(&parts.headers, &name)?;
         }
@@ -127,18 +116,13 @@ impl AccessPolicy {
                 return Err(refusal(StatusCode::FORBIDDEN, why));
             }
         }
-        let origin = single_field(&parts.headers, &ORIGIN)?;
-        if let Some(origin) = origin
+        if let Some(origin) = single_field(&parts.headers, &ORIGIN)?
             && !WebOrigin::parse(origin).is_some_and(|origin| self.allows_origin(&origin))
         {
             let why = "Forbidden: pages of this origin may not use the server; `--allow-origin` adds one";
             return Err(refusal(StatusCode::FORBIDDEN, why));
         }
-        Ok(match origin.is_some() && parts.method == Method::OPTIONS {
-            true => Access::Preflight,
-            false if self.is_authorized(&parts.headers) => Access::Authorized,
-            false => Access::Unauthorized,
-        })
+        Ok(())
     }
 
     /// Whether pages of this origin may use the server.
@@ -147,7 +131,7 @@ impl AccessPolicy {
     }
 
     /// Whether a request has the token, if one is required.
-    fn is_authorized(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
         let mut brought = headers.get_all(AUTHORIZATION).iter();
         let (Some(value), None) = (brought.next().and_then(|value| value.to_str().ok()), brought.next()) else {

@@ -1,9 +1,9 @@
 //! Answers one request over HTTP: access is checked first, then a plain call is answered directly, and anything else
 //! through rmcp.
 
-use super::access::{Access, AccessPolicy, PATH};
+use super::access::{AccessPolicy, PATH};
 use super::body::MessageRequest;
-use super::connections::{Answering, Connections, OpenConnection};
+use super::connections::{Connections, OpenConnection};
 use super::direct_calls::DirectCalls;
 use super::responses::{HttpResponse, allow_origin, json_response, preflight_response, refusal};
 use super::sessions::{SessionRequest, Sessions};
@@ -16,20 +16,17 @@ use crate::mcp::sender::run_blocking;
 use crate::script::CallerId;
 use crate::value::Json;
 use arc_swap::ArcSwap;
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap};
 use hyper::http::request::Parts;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, StatusCode};
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use std::convert::Infallible;
 use std::future::poll_fn;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 /// The service of rmcp.
 pub(super) type RmcpService = StreamableHttpService<Connection, LocalSessionManager>;
@@ -46,37 +43,38 @@ pub(super) struct HttpEndpoint {
 
 impl HttpEndpoint {
     /// Answers a request of a connection.
-    pub(super) async fn answer(
-        &self,
-        request: Request<Incoming>,
-        connection: &Arc<OpenConnection>,
-    ) -> Response<AnswerBody> {
+    pub(super) async fn answer(&self, request: Request<Incoming>, connection: &Arc<OpenConnection>) -> HttpResponse {
         let (mut parts, body) = request.into_parts();
         let policy = self.access.load_full();
         let origin = parts.headers.get(header::ORIGIN).cloned();
         //= docs/spec.md#http
         //# Host, origin and token MUST be checked before anything else of a request, and the token in
         //# constant time.
-        let (answering, mut answer) = match policy.check(&parts) {
-            Err(refusal) => return refusal.map(|body| AnswerBody { body, _answering: None, _request: None }),
-            // A preflight request has no token, and its sender learns only that it may send requests.
-            Ok(Access::Preflight) => (None, preflight_response()),
-            Ok(Access::Unauthorized) => {
-                let why = "Unauthorized: send the bearer token of this server";
-                (None, *refusal(StatusCode::UNAUTHORIZED, why))
-            }
-            Ok(Access::Authorized) => {
-                let answering = connection.begin_answer();
-                let caller = session_caller(&parts.headers).unwrap_or_else(|| connection.caller_id());
-                parts.extensions.insert(caller);
-                (Some(answering), self.answer_authorized(parts, body).await)
-            }
+        if let Err(refusal) = policy.check(&parts) {
+            return *refusal;
+        }
+        // A preflight request has no token, and its sender learns only that it may send requests.
+        let is_preflight = origin.is_some() && parts.method == Method::OPTIONS;
+        let (answering, mut answer) = if is_preflight {
+            (None, preflight_response())
+        } else if !policy.is_authorized(&parts.headers) {
+            (None, *refusal(StatusCode::UNAUTHORIZED, "Unauthorized: send the bearer token of this server"))
+        } else {
+            let answering = connection.begin_answer();
+            let caller = session_caller(&parts.headers).unwrap_or_else(|| connection.caller_id());
+            parts.extensions.insert(caller);
+            (Some(answering), self.answer_authorized(parts, body).await)
         };
         if let Some(origin) = origin {
             allow_origin(answer.headers_mut(), origin);
         }
-        let request = answer.extensions_mut().remove::<Arc<SessionRequest>>();
-        answer.map(|body| AnswerBody { body, _answering: answering, _request: request })
+        // Until the body ends, its request counts as being answered: the closure holds what says that.
+        let held = (answering, answer.extensions_mut().remove::<Arc<SessionRequest>>());
+        let keep = move |never| {
+            let _held = &held;
+            never
+        };
+        answer.map(|body| body.map_err(keep).boxed())
     }
 
     /// Answers a request that was let in.
@@ -218,31 +216,4 @@ fn request_id(message: &Json) -> Option<String> {
 fn no_session_response() -> HttpResponse {
     let why = "Not Found: there is no such session: it ended, was silent for too long, or was closed for others; open another with `initialize`";
     *refusal(StatusCode::NOT_FOUND, why)
-}
-
-/// The body of an answer. Until it ends, its request counts as being answered.
-pub(super) struct AnswerBody {
-    body: BoxBody<Bytes, Infallible>,
-    _answering: Option<Answering>,
-    _request: Option<Arc<SessionRequest>>,
-}
-
-impl Body for AnswerBody {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
