@@ -4,7 +4,7 @@
 //! bytes of the text. So it searches short texts, and some lines of long ones at a time if no match goes beyond a line.
 //! Otherwise a long text is searched by [`PieceEngine`].
 
-use super::captures::Captures;
+use super::captures::{Captures, each_match};
 use super::cost;
 use super::held_bytes::HeldBytes;
 use super::pieces::{MAX_STATE_BYTES, PieceEngine, PieceMemory, PieceStop};
@@ -35,7 +35,7 @@ pub struct LinearEngine {
     hir: Hir,
     engine: meta::Regex,
     /// The number of parts of the pattern, with counted repeats expanded.
-    size: u64,
+    pub(super) size: u64,
     /// Whether each match is within a line.
     is_within_line: bool,
     /// The number of bytes that are searched at once.
@@ -73,11 +73,6 @@ impl LinearEngine {
         Self { step, ..self }
     }
 
-    /// The number of parts of the pattern, with counted repeats expanded.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
     /// The names of its groups by number.
     pub fn names(&self) -> impl Iterator<Item = Option<&str>> {
         self.engine.group_info().pattern_names(regex_automata::PatternID::ZERO)
@@ -89,28 +84,10 @@ impl LinearEngine {
     }
 
     /// Calls `visit` with each match, from left to right and without overlaps, until it breaks.
-    pub fn each(&self, text: &str, mut visit: impl FnMut(Captures) -> Result<ControlFlow<()>>) -> Result<()> {
+    pub fn each(&self, text: &str, visit: impl FnMut(Captures) -> Result<ControlFlow<()>>) -> Result<()> {
         let slots = self.engine.group_info().slot_len();
         let mut slots = vec![None; slots];
-        self.with_memory(|memory| {
-            let (mut at, mut last) = (0, None);
-            while let Some(found) = self.find(text, at, &mut slots, memory)? {
-                let Range { start, end } = found.span();
-                // An empty match directly after the previous match is skipped.
-                if start == end && last == Some(end) {
-                    if end == text.len() {
-                        break;
-                    }
-                    at = text.ceil_char_boundary(end + 1);
-                    continue;
-                }
-                (at, last) = (end, Some(end));
-                if visit(found)?.is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        })
+        self.with_memory(|memory| each_match(text, |at| self.find(text, at, &mut slots, memory), visit))
     }
 
     fn with_memory<T>(&self, search: impl FnOnce(&mut SearchMemory) -> T) -> T {

@@ -1,12 +1,12 @@
 //! Patterns with look-around and back references. Their engine backtracks and may take exponential time, so it gives up
 //! after some steps. In a long text it is asked for a match at each position, and the guard before each of these.
 
-use super::captures::Captures;
+use super::captures::{Captures, each_match};
 use super::cost::{self, PatternSize};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use fancy_regex::{Expr, RegexInput};
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 /// The maximum number of backtracking steps of a match.
 const MAX_BACKTRACKING_STEPS: usize = 1_000_000;
@@ -22,7 +22,7 @@ const MAX_INSTRUCTIONS: usize = 20_000;
 /// A compiled pattern with look-around or back references.
 pub struct LookAroundEngine {
     engine: fancy_regex::Regex,
-    size: u64,
+    pub(super) size: u64,
 }
 
 impl LookAroundEngine {
@@ -42,11 +42,6 @@ impl LookAroundEngine {
             .delegate_size_limit(MAX_PART_BYTES)
             .delegate_dfa_size_limit(MAX_PART_BYTES);
         builder.max_prog_size(MAX_INSTRUCTIONS).build().map(|engine| Ok(Self { engine, size }))
-    }
-
-    /// The number of parts of the pattern, with counted repeats expanded.
-    pub fn size(&self) -> u64 {
-        self.size
     }
 
     /// The names of its groups by number.
@@ -73,18 +68,7 @@ impl LookAroundEngine {
             }
             return Ok(());
         }
-        let (mut from, mut last_end) = (0, None);
-        while let Some(found) = self.find_from(text, from)? {
-            let Some(Range { start, end }) = found.group(0) else { break };
-            from = if start == end { next_letter(text, end) } else { end };
-            // An empty match right behind another one does not count.
-            let counts = start != end || last_end != Some(end);
-            last_end = Some(end);
-            if counts && visit(found)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
+        each_match(text, |at| self.find_from(text, at), visit)
     }
 
     /// The first match that begins at `from` or later, of a long text.

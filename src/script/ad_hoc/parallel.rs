@@ -3,7 +3,7 @@
 use super::super::convert::{RhaiResult, ScriptClosure, raise};
 use super::super::execution::{Execution, at_call_level, call_level, current, enter};
 use super::super::pool::STACK_BYTES;
-use super::super::pool::pooled_call::{current_call, enter_call};
+use super::super::pool::pooled_call::{PooledCall, enter_call};
 use super::variables::{changed_place, root_of};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard;
@@ -58,7 +58,7 @@ fn run(context: &NativeCallContext<'_>, list: &[Dynamic], function: &FnPtr) -> R
     let width = execution.host.tools().map_or(1, |tools| tools.max_parallel()).clamp(1, list.len().max(1));
     let results: Vec<Mutex<Option<RhaiResult>>> = list.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
-    let (guard, level, call) = (guard::current(), call_level(), current_call());
+    let (guard, level, call) = (guard::current(), call_level(), PooledCall::current());
     let work = || {
         let _guarded = guard.as_ref().map(|guard| guard.enter());
         let _called = enter_call(call.clone());

@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{CancelFlag, Guard};
 use crate::world::staging::WriteSeal;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,6 @@ pub struct PooledCall {
     pub(super) name: String,
     pub(super) caller: CallerId,
     cancel: CancelFlag,
-    is_waiting: AtomicBool,
     state: Mutex<CallState>,
 }
 
@@ -80,12 +79,12 @@ impl PooledCall {
         let (began, cancelled, answered) = (None, None, None);
         let phase = CallPhase::Open;
         let state = CallState { phase, answer, began, cancelled, guards, is_composed: false, seals, answered };
-        let (number, is_waiting) = (LAST.fetch_add(1, Ordering::Relaxed), AtomicBool::new(false));
-        Arc::new(Self { number, name, caller, cancel, is_waiting, state: Mutex::new(state) })
+        let number = LAST.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Self { number, name, caller, cancel, state: Mutex::new(state) })
     }
 
     /// The call of this thread.
-    pub(super) fn current() -> Option<Arc<Self>> {
+    pub(in crate::script) fn current() -> Option<Arc<Self>> {
         CURRENT.with_borrow(Option::clone)
     }
 
@@ -102,9 +101,8 @@ impl PooledCall {
             }
             state.began = Some(Instant::now());
         }
-        let before = CURRENT.replace(Some(Arc::clone(self)));
+        let _entered = enter_call(Some(Arc::clone(self)));
         job();
-        CURRENT.set(before);
     }
 
     /// Claims the right to answer. The call must do so before it answers by itself; `false` if it was already answered.
@@ -114,8 +112,9 @@ impl PooledCall {
 
     //= docs/spec.md#calls
     //# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
-    /// The error with which the call is to be answered if it is overdue. Its guard has asked it to stop before.
-    pub(super) fn overdue_error(&self, now: Instant) -> Option<Box<Diagnostic>> {
+    /// The error with which the call is to be answered if it is overdue. Its guard has asked it to stop before. The time
+    /// of a call whose thread waits for something does not count.
+    pub(super) fn overdue_error(&self, now: Instant, is_waiting: bool) -> Option<Box<Diagnostic>> {
         let mut state = self.state();
         if state.phase != CallPhase::Open || state.answer.is_none() {
             return None;
@@ -128,7 +127,7 @@ impl PooledCall {
         }
         let guard = state.guards.last().filter(|guard| !guard.is_paused())?;
         let time = guard.limits().time;
-        (guard.elapsed() > time + ANSWER_GRACE_PERIOD && !self.is_waiting())
+        (guard.elapsed() > time + ANSWER_GRACE_PERIOD && !is_waiting)
             .then(|| guard.exceeded(format!("the call took longer than {} ms", time.as_millis()), "time_ms"))
     }
 
@@ -164,15 +163,6 @@ impl PooledCall {
     /// When a thread started to run it.
     pub(super) fn began(&self) -> Option<Instant> {
         self.state().began
-    }
-
-    /// Whether its thread is waiting for something.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.is_waiting.load(Ordering::Acquire)
-    }
-
-    pub(super) fn set_waiting(&self, is_waiting: bool) {
-        self.is_waiting.store(is_waiting, Ordering::Release);
     }
 }
 
@@ -228,11 +218,6 @@ pub fn compose_call() {
     if let Some(call) = PooledCall::current() {
         call.state().is_composed = true;
     }
-}
-
-/// The call of this thread, for other threads that work for it.
-pub(in crate::script) fn current_call() -> Option<Arc<PooledCall>> {
-    PooledCall::current()
 }
 
 /// Makes `call` the one of this thread until the result is dropped.

@@ -44,24 +44,15 @@ pub(super) enum CallState {
     Held,
 }
 
-/// The calls of one connection.
-#[derive(Default)]
-struct ConnectionRow {
-    jobs: VecDeque<(u64, PoolJob)>,
-    running: usize,
-    waiting: usize,
-}
-
 /// All calls of a pool, and its threads.
 pub(super) struct CallQueue {
     pub(super) limits: ThreadLimits,
-    calls: BTreeMap<u64, (Arc<PooledCall>, CallState)>,
-    rows: HashMap<CallerId, ConnectionRow>,
+    /// The calls that have begun. They are few, so their states are counted when a number is needed.
+    begun: BTreeMap<u64, (Arc<PooledCall>, CallState)>,
+    /// The calls that wait for a thread, by connection.
+    queued: HashMap<CallerId, VecDeque<(Arc<PooledCall>, PoolJob)>>,
     /// The connections with queued calls, in the order in which they are served.
     turns: VecDeque<CallerId>,
-    running: usize,
-    waiting: usize,
-    pub(super) held: usize,
     /// When a call last began.
     began: Instant,
     /// The number of threads that exist.
@@ -77,12 +68,9 @@ impl CallQueue {
     pub(super) fn new(limits: ThreadLimits) -> Self {
         Self {
             limits,
-            calls: BTreeMap::new(),
-            rows: HashMap::new(),
+            begun: BTreeMap::new(),
+            queued: HashMap::new(),
             turns: VecDeque::new(),
-            running: 0,
-            waiting: 0,
-            held: 0,
             began: Instant::now(),
             threads: 0,
             idle: 0,
@@ -91,13 +79,20 @@ impl CallQueue {
         }
     }
 
-    /// The calls, oldest first.
+    /// All calls: those that have begun, oldest first, then those that are queued.
     pub(super) fn calls(&self) -> impl Iterator<Item = (&Arc<PooledCall>, CallState)> {
-        self.calls.values().map(|(call, place)| (call, *place))
+        let queued = self.queued.values().flatten().map(|(call, _)| (call, CallState::Queued));
+        self.begun.values().map(|(call, state)| (call, *state)).chain(queued)
+    }
+
+    /// How many of the calls that have begun are in this state: of one connection, or of all.
+    pub(super) fn count(&self, state: CallState, of: Option<CallerId>) -> usize {
+        let fits = |(call, own): &&(Arc<PooledCall>, CallState)| *own == state && of.is_none_or(|of| call.caller == of);
+        self.begun.values().filter(fits).count()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.calls.is_empty()
+        self.begun.is_empty() && self.queued.is_empty()
     }
 
     pub(super) fn has_queued(&self) -> bool {
@@ -105,13 +100,12 @@ impl CallQueue {
     }
 
     pub(super) fn push(&mut self, call: Arc<PooledCall>, job: PoolJob) {
-        let (number, caller) = (call.number, call.caller);
-        self.calls.insert(number, (call, CallState::Queued));
-        let row = self.rows.entry(caller).or_default();
-        if row.jobs.is_empty() {
+        let caller = call.caller;
+        let jobs = self.queued.entry(caller).or_default();
+        if jobs.is_empty() {
             self.turns.push_back(caller);
         }
-        row.jobs.push_back((number, job));
+        jobs.push_back((call, job));
     }
 
     /// Whether a queued call may begin now.
@@ -124,8 +118,8 @@ impl CallQueue {
     //# served in turn.
     /// The position in `turns` of the connection whose call may begin now.
     fn next_turn(&self) -> Option<usize> {
-        let may_begin = |caller| self.rows.get(caller).is_some_and(|row| row.running < self.limits.connection);
-        let has_room = self.running + self.held < self.limits.all;
+        let may_begin = |caller: &CallerId| self.count(CallState::Running, Some(*caller)) < self.limits.connection;
+        let has_room = self.count(CallState::Running, None) + self.count(CallState::Held, None) < self.limits.all;
         if has_room { self.turns.iter().position(may_begin) } else { None }
     }
 
@@ -135,19 +129,21 @@ impl CallQueue {
     /// Takes the next job, if one may begin now.
     pub(super) fn take(&mut self) -> Option<PoolJob> {
         let caller = self.turns.remove(self.next_turn()?)?;
-        let row = self.rows.get_mut(&caller)?;
-        let (number, job) = row.jobs.pop_front()?;
-        if !row.jobs.is_empty() {
+        let jobs = self.queued.get_mut(&caller)?;
+        let (call, job) = jobs.pop_front()?;
+        if jobs.is_empty() {
+            self.queued.remove(&caller);
+        } else {
             self.turns.push_back(caller);
         }
         self.began = Instant::now();
-        self.put(number, CallState::Running);
+        self.begun.insert(call.number, (call, CallState::Running));
         Some(job)
     }
 
     /// The number of threads that run no call. Those that were just started are among them.
     fn free(&self) -> usize {
-        self.threads.saturating_sub(self.running + self.waiting + self.held)
+        self.threads.saturating_sub(self.begun.len())
     }
 
     //= docs/spec.md#calls
@@ -155,7 +151,8 @@ impl CallQueue {
     /// Whether to start another thread: a call may begin, no thread is free for it, and the running calls are too few
     /// or take too long.
     pub(super) fn needs_thread(&self) -> bool {
-        let is_stalled = || self.running < self.limits.ready || self.began.elapsed() >= THREAD_START_DELAY;
+        let is_stalled =
+            || self.count(CallState::Running, None) < self.limits.ready || self.began.elapsed() >= THREAD_START_DELAY;
         self.free() == 0 && is_stalled() && self.may_begin()
     }
 
@@ -164,28 +161,16 @@ impl CallQueue {
         self.free() > self.limits.ready
     }
 
-    /// Moves a call to another state.
-    pub(super) fn put(&mut self, number: u64, place: CallState) {
-        let Some((call, current)) = self.calls.get_mut(&number) else { return };
-        let (caller, before) = (call.caller, std::mem::replace(current, place));
-        self.count(caller, before, -1);
-        self.count(caller, place, 1);
+    /// Moves a call that has begun to another state.
+    pub(super) fn put(&mut self, number: u64, state: CallState) {
+        if let Some((_, own)) = self.begun.get_mut(&number) {
+            *own = state;
+        }
     }
 
-    fn count(&mut self, caller: CallerId, place: CallState, change: isize) {
-        let add = |count: &mut usize| *count = count.saturating_add_signed(change);
-        match place {
-            CallState::Queued => {}
-            CallState::Running => {
-                add(&mut self.running);
-                add(&mut self.rows.entry(caller).or_default().running);
-            }
-            CallState::Waiting => {
-                add(&mut self.waiting);
-                add(&mut self.rows.entry(caller).or_default().waiting);
-            }
-            CallState::Held => add(&mut self.held),
-        }
+    /// Whether the thread of a call runs it: it has begun, and neither waits for something nor is held.
+    pub(super) fn is_running(&self, number: u64) -> bool {
+        self.begun.get(&number).is_some_and(|(_, state)| *state == CallState::Running)
     }
 
     /// A call begins to wait for something. Returns `false` if too many calls are waiting.
@@ -193,8 +178,8 @@ impl CallQueue {
         //= docs/spec.md#calls
         //# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be
         //# served in turn.
-        let own = self.rows.get(&call.caller).map_or(0, |row| row.waiting);
-        let has_room = self.waiting < MAX_WAITING && own < MAX_WAITING / 2;
+        let waiting = |of| self.count(CallState::Waiting, of);
+        let has_room = waiting(None) < MAX_WAITING && waiting(Some(call.caller)) < MAX_WAITING / 2;
         if has_room {
             self.put(call.number, CallState::Waiting);
         }
@@ -203,21 +188,15 @@ impl CallQueue {
 
     /// Marks the thread of a running call as held. Returns `false` if the call is not running any more.
     pub(super) fn hold(&mut self, number: u64) -> bool {
-        let is_running = self.calls.get(&number).is_some_and(|(_, place)| *place == CallState::Running);
+        let is_running = self.is_running(number);
         if is_running {
             self.put(number, CallState::Held);
         }
         is_running
     }
 
-    /// Removes a call that is over. Returns where it was.
+    /// Removes a call that is over. Returns its state.
     pub(super) fn remove(&mut self, number: u64) -> Option<CallState> {
-        let (call, place) = self.calls.remove(&number)?;
-        self.count(call.caller, place, -1);
-        let row = self.rows.get(&call.caller);
-        if row.is_some_and(|row| row.jobs.is_empty() && row.running + row.waiting == 0) {
-            self.rows.remove(&call.caller);
-        }
-        Some(place)
+        self.begun.remove(&number).map(|(_, state)| state)
     }
 }

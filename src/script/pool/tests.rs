@@ -106,7 +106,7 @@ fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
     // A thread that was replaced ends when it has nothing to do.
     (0..4).for_each(|_| assert_eq!(pool.run(|| 7), Ok(7)));
     until_at_rest(&pool);
-    assert_eq!(pool.0.queue().held, 0);
+    assert_eq!(pool.0.queue().count(queue::CallState::Held, None), 0);
 }
 
 //= docs/spec.md#calls

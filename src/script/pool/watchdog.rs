@@ -20,7 +20,7 @@ fn answer_overdue(state: &PoolState, now: Instant) -> bool {
     let calls: Vec<(Arc<PooledCall>, CallState)> =
         state.queue().calls().map(|(call, place)| (Arc::clone(call), place)).collect();
     for (call, place) in &calls {
-        if let Some(error) = call.overdue_error(now) {
+        if let Some(error) = call.overdue_error(now, *place == CallState::Waiting) {
             call.answer(error);
         }
         if *place == CallState::Running && call.does_not_end() && state.queue().hold(call.number) {

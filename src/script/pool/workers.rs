@@ -76,23 +76,18 @@ impl PoolState {
         if queue.idle > 0 {
             drop(queue);
             self.filled.notify_one();
-        } else if queue.needs_thread() && !self.start_thread(&mut queue) && queue.threads == 0 {
-            // If no thread could be started, the job runs here.
-            let job = queue.take();
-            drop(queue);
-            if let Some(job) = job {
-                job();
-            }
+        } else if queue.needs_thread() {
+            // If the system cannot start one now, the watchdog tries again.
+            self.start_thread(&mut queue);
         }
     }
 
-    /// Starts a thread; `false` if the system cannot start one.
-    fn start_thread(self: &Arc<Self>, queue: &mut CallQueue) -> bool {
+    /// Starts a thread, if the system can.
+    fn start_thread(self: &Arc<Self>, queue: &mut CallQueue) {
         let own = Arc::clone(self);
         let builder = thread::Builder::new().name("script".to_owned()).stack_size(STACK_BYTES);
         let is_started = builder.spawn(move || work(&own)).is_ok();
         queue.threads += usize::from(is_started);
-        is_started
     }
 
     /// Must be called when a call has ended.
@@ -134,7 +129,7 @@ impl PoolState {
     /// Whether every thread that can exist is held by a call that was already answered.
     pub(super) fn is_exhausted(&self) -> bool {
         let queue = self.queue();
-        queue.held >= queue.limits.all
+        queue.count(CallState::Held, None) >= queue.limits.all
     }
 
     /// The error of a call that no thread will ever run.
@@ -156,8 +151,13 @@ impl PoolState {
 /// Too many threads are already waiting.
 pub fn block_in_place<T>(job: impl FnOnce() -> T) -> Result<T> {
     let (state, call) = (POOL_STATE.with(|state| state.borrow().clone()), PooledCall::current());
-    let (Some(state), Some(call)) = (state, call.filter(|call| !call.is_waiting())) else { return Ok(job()) };
+    let (Some(state), Some(call)) = (state, call) else { return Ok(job()) };
     let mut queue = state.queue();
+    // One that waits already is replaced already.
+    if !queue.is_running(call.number) {
+        drop(queue);
+        return Ok(job());
+    }
     if !queue.leave(&call) {
         let error = Diagnostic::new(Code::LIMIT, "too many calls are waiting, of this connection or in total");
         let help = format!(
@@ -166,7 +166,6 @@ pub fn block_in_place<T>(job: impl FnOnce() -> T) -> Result<T> {
         );
         return Err(error.help(help));
     }
-    call.set_waiting(true);
     //= docs/spec.md#calls
     //# A call that waits for an answer or a lock MUST NOT delay other calls.
     state.serve(queue);
@@ -183,7 +182,6 @@ struct WaitingCall<'a> {
 impl Drop for WaitingCall<'_> {
     fn drop(&mut self) {
         self.state.queue().put(self.call.number, CallState::Running);
-        self.call.set_waiting(false);
     }
 }
 
