@@ -100,8 +100,8 @@ impl Pattern {
     /// up to a constant factor.
     pub fn size(&self) -> u64 {
         match &self.engine {
-            Engine::Linear(linear) => linear.size(),
-            Engine::LookAround(look_around) => look_around.size(),
+            Engine::Linear(linear) => linear.size,
+            Engine::LookAround(look_around) => look_around.size,
         }
     }
 

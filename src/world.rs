@@ -5,6 +5,14 @@
 //! The others are views over a world: `granted` limits it to grants, `staged` keeps the writes of a call until it
 //! succeeds, `recorded` remembers what was read, `sealed` refuses to read at times.
 
+/// Methods of a view that a field of it answers. Each is named: a method that is added to a trait does not pass a view
+/// that should check it.
+macro_rules! delegate {
+    ($field:ident; $(fn $name:ident(&self $(, $argument:ident: $kind:ty)*) $(-> $result:ty)?;)*) => {
+        $(fn $name(&self $(, $argument: $kind)*) $(-> $result)? { self.$field.$name($($argument),*) })*
+    };
+}
+
 #[cfg(unix)]
 pub mod disk;
 mod effects;

@@ -67,18 +67,13 @@ pub fn sweep() {
     std::thread::spawn(temporary::sweep);
 }
 
-/// Returns the kind of a folder entry. A symlink is resolved; it is `Other` if it is dangling or may not be seen.
-fn entry_through_link(disk: &Disk, path: &str) -> EntryKind {
-    disk.stat(path).ok().flatten().map_or(EntryKind::Other, |stat| stat.entry)
-}
-
 impl Files for Disk {
     fn root(&self) -> &str {
         self.roots.main()
     }
 
     fn with_policy(self: Arc<Self>, policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
-        Ok(Arc::new(self.clone_with_policy(policy)))
+        Ok(Arc::new(Self { policy, ..Self::clone(&self) }))
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
@@ -183,7 +178,7 @@ impl Programs for Disk {
     }
 
     fn program(&self, name: &str) -> Result<ProgramFile> {
-        self.programs.find(name)
+        program::find(name)
     }
 
     fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
@@ -226,7 +221,9 @@ impl FolderSource for Disk {
                 FileType::RegularFile => (EntryKind::File, None),
                 FileType::Directory => (EntryKind::Folder, None),
                 FileType::Symlink => {
-                    (entry_through_link(self, &walk::child_path(folder, &name)), Some(listing.target(&name)))
+                    // A link is what it leads to; `Other` if that does not exist or may not be seen.
+                    let found = self.stat(&walk::child_path(folder, &name)).ok().flatten();
+                    (found.map_or(EntryKind::Other, |stat| stat.entry), Some(listing.target(&name)))
                 }
                 _ => (EntryKind::Other, None),
             };

@@ -56,6 +56,7 @@ pub trait Files: Send + Sync {
     /// Writes and removes several files. All checks that are possible run before the first file is replaced, so that a
     /// failure leaves every file as it was, as far as the disk allows.
     fn apply(&self, changes: &[FileChange]) -> Result<()> {
+        changes.iter().try_for_each(|change| self.ensure_writable(&change.path))?;
         for change in changes {
             match &change.bytes {
                 Some(bytes) => self.write(&change.path, bytes)?,
@@ -328,6 +329,11 @@ pub(super) fn not_empty(path: &str) -> Box<Diagnostic> {
 pub(super) fn is_folder(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` is a folder"))
         .author_help("`list_folder` and `find_files` look into folders")
+}
+
+/// The error for a file that does not exist.
+pub(super) fn no_file(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"))
 }
 
 /// The error for a folder that does not exist.

@@ -201,10 +201,6 @@ impl GrantedWorld {
 //= docs/spec.md#scripts
 //# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
 impl Files for GrantedWorld {
-    fn root(&self) -> &str {
-        self.world.root()
-    }
-
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
         if self.may_stat(path) {
             return self.world.stat(path);
@@ -297,26 +293,6 @@ impl Files for GrantedWorld {
         self.world.ensure_replaceable(path)
     }
 
-    fn spelled(&self, path: &str) -> String {
-        self.world.spelled(path)
-    }
-
-    fn is_spelled(&self, path: &str) -> bool {
-        self.world.is_spelled(path)
-    }
-
-    fn granted_roots(&self) -> Vec<String> {
-        self.world.granted_roots()
-    }
-
-    fn root_of(&self, path: &str) -> String {
-        self.world.root_of(path)
-    }
-
-    fn staged(&self) -> Option<&dyn StagedWrites> {
-        self.world.staged()
-    }
-
     /// A lock with a bare name is not in a folder of the workspace.
     fn lock(&self, path: &str) -> Result<LockAttempt> {
         match path.contains('/') {
@@ -330,21 +306,18 @@ impl Files for GrantedWorld {
     fn ensure_readable(&self, path: &str) -> Result<()> {
         self.check_read_below(path)
     }
+
+    delegate! { world;
+        fn root(&self) -> &str;
+        fn spelled(&self, path: &str) -> String;
+        fn is_spelled(&self, path: &str) -> bool;
+        fn granted_roots(&self) -> Vec<String>;
+        fn root_of(&self, path: &str) -> String;
+        fn staged(&self) -> Option<&dyn StagedWrites>;
+    }
 }
 
 impl Ambient for GrantedWorld {
-    fn is_alive(&self, pid: u32) -> bool {
-        self.world.is_alive(pid)
-    }
-
-    fn now_ms(&self) -> i64 {
-        self.world.now_ms()
-    }
-
-    fn uuid(&self) -> [u8; 16] {
-        self.world.uuid()
-    }
-
     fn env(&self, name: &str) -> Option<String> {
         self.may_env(name).ok()?;
         self.world.env(name)
@@ -373,24 +346,18 @@ impl Ambient for GrantedWorld {
     fn env_names(&self) -> Vec<String> {
         self.world.env_names().into_iter().filter(|name| self.may_env(name).is_ok()).collect()
     }
+
+    delegate! { world;
+        fn is_alive(&self, pid: u32) -> bool;
+        fn now_ms(&self) -> i64;
+        fn uuid(&self) -> [u8; 16];
+    }
 }
 
 impl Programs for GrantedWorld {
     fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         self.check_run(command)?;
         self.world.run(&self.with_confinement(command)?)
-    }
-
-    fn program(&self, name: &str) -> Result<ProgramFile> {
-        self.world.program(name)
-    }
-
-    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
-        self.world.program_below(program, places)
-    }
-
-    fn real_place(&self, path: &str) -> String {
-        self.world.real_place(path)
     }
 
     fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
@@ -416,5 +383,11 @@ impl Programs for GrantedWorld {
     fn git_fingerprint(&self, folders: &[&str]) -> Result<Option<String>> {
         let may = self.rules.allowed.may_read && self.rules.allowed.git >= GitAccess::Read;
         if may { self.world.git_fingerprint(folders) } else { Ok(None) }
+    }
+
+    delegate! { world;
+        fn program(&self, name: &str) -> Result<ProgramFile>;
+        fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>>;
+        fn real_place(&self, path: &str) -> String;
     }
 }

@@ -1,7 +1,7 @@
 //! The world of examples and cases: files in memory, a fixed clock, sequential ids.
 
 use super::effects::{
-    Ambient, FileChange, FilePolicy, Files, Lock, LockAttempt, Programs, World, is_folder, no_folder, not_empty,
+    Ambient, FilePolicy, Files, Lock, LockAttempt, Programs, World, is_folder, no_file, no_folder, not_empty,
 };
 use super::path;
 use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
@@ -197,10 +197,6 @@ fn resolve(path: &str) -> Result<String> {
     Ok(clean)
 }
 
-fn missing(path: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"))
-}
-
 impl Files for MemoryWorld {
     fn root(&self) -> &str {
         ROOT
@@ -223,7 +219,7 @@ impl Files for MemoryWorld {
         match held.files.get(&clean) {
             Some(file) => Ok(file.bytes.to_vec()),
             None if held.folders.contains_key(&clean) => Err(is_folder(path)),
-            None => Err(missing(path)),
+            None => Err(no_file(path)),
         }
     }
 
@@ -254,7 +250,7 @@ impl Files for MemoryWorld {
     fn remove(&self, path: &str) -> Result<()> {
         let clean = resolve(path)?;
         let mut held = self.write_lock();
-        held.files.remove(&clean).ok_or_else(|| missing(path))?;
+        held.files.remove(&clean).ok_or_else(|| no_file(path))?;
         held.touch_folder(path::folder(&clean));
         Ok(())
     }
@@ -278,17 +274,6 @@ impl Files for MemoryWorld {
             || walk::folders_above(".", &clean).iter().any(|at| held.files.contains_key(at))
         {
             return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is a folder")));
-        }
-        Ok(())
-    }
-
-    fn apply(&self, changes: &[FileChange]) -> Result<()> {
-        changes.iter().try_for_each(|change| self.ensure_writable(&change.path))?;
-        for change in changes {
-            match &change.bytes {
-                Some(bytes) => self.write(&change.path, bytes)?,
-                None => self.remove(&change.path)?,
-            }
         }
         Ok(())
     }

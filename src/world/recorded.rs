@@ -492,10 +492,6 @@ impl RecordedWorld {
 }
 
 impl Files for RecordedWorld {
-    fn root(&self) -> &str {
-        self.world.root()
-    }
-
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
         let clean = path::clean(path);
         // Of a folder only that it was there counts: its times may have changed.
@@ -538,62 +534,27 @@ impl Files for RecordedWorld {
         Ok(walked)
     }
 
-    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.world.write(path, bytes)
-    }
-
-    fn remove(&self, path: &str) -> Result<()> {
-        self.world.remove(path)
-    }
-
-    fn remove_folder(&self, path: &str) -> Result<()> {
-        self.world.remove_folder(path)
-    }
-
-    fn spelled(&self, path: &str) -> String {
-        self.world.spelled(path)
-    }
-
-    fn is_spelled(&self, path: &str) -> bool {
-        self.world.is_spelled(path)
-    }
-
-    fn granted_roots(&self) -> Vec<String> {
-        self.world.granted_roots()
-    }
-
-    fn root_of(&self, path: &str) -> String {
-        self.world.root_of(path)
-    }
-
-    fn ensure_readable(&self, path: &str) -> Result<()> {
-        self.world.ensure_readable(path)
+    delegate! { world;
+        fn root(&self) -> &str;
+        fn write(&self, path: &str, bytes: &[u8]) -> Result<()>;
+        fn remove(&self, path: &str) -> Result<()>;
+        fn remove_folder(&self, path: &str) -> Result<()>;
+        fn spelled(&self, path: &str) -> String;
+        fn is_spelled(&self, path: &str) -> bool;
+        fn granted_roots(&self) -> Vec<String>;
+        fn root_of(&self, path: &str) -> String;
+        fn ensure_readable(&self, path: &str) -> Result<()>;
     }
 }
 
 impl Ambient for RecordedWorld {
-    fn is_alive(&self, pid: u32) -> bool {
-        self.world.is_alive(pid)
-    }
-
-    fn now_ms(&self) -> i64 {
-        self.world.now_ms()
-    }
-
-    fn uuid(&self) -> [u8; 16] {
-        self.world.uuid()
-    }
-
-    fn env(&self, name: &str) -> Option<String> {
-        self.world.env(name)
-    }
-
-    fn may_env(&self, name: &str) -> Result<()> {
-        self.world.may_env(name)
-    }
-
-    fn env_names(&self) -> Vec<String> {
-        self.world.env_names()
+    delegate! { world;
+        fn is_alive(&self, pid: u32) -> bool;
+        fn now_ms(&self) -> i64;
+        fn uuid(&self) -> [u8; 16];
+        fn env(&self, name: &str) -> Option<String>;
+        fn may_env(&self, name: &str) -> Result<()>;
+        fn env_names(&self) -> Vec<String>;
     }
 }
 
@@ -603,31 +564,13 @@ impl Programs for RecordedWorld {
         self.programs.run(command)
     }
 
-    fn program(&self, name: &str) -> Result<ProgramFile> {
-        self.programs.program(name)
-    }
-
-    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
-        self.programs.program_below(program, places)
-    }
-
-    fn real_place(&self, path: &str) -> String {
-        self.programs.real_place(path)
-    }
-
-    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
-        self.programs.repository(folder, needs)
-    }
-
-    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
-        self.programs.run_git(command, repository)
-    }
-
-    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
-        self.programs.write_git_file(repository, path, bytes)
-    }
-
-    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
-        self.programs.hold_repository(repository)
+    delegate! { programs;
+        fn program(&self, name: &str) -> Result<ProgramFile>;
+        fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>>;
+        fn real_place(&self, path: &str) -> String;
+        fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository>;
+        fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput>;
+        fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()>;
+        fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt>;
     }
 }

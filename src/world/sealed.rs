@@ -23,10 +23,6 @@ impl SealedWorld {
 }
 
 impl Files for SealedWorld {
-    fn root(&self) -> &str {
-        self.world.root()
-    }
-
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
         self.open()?.stat(path)
     }
@@ -51,14 +47,6 @@ impl Files for SealedWorld {
         self.open()?.remove(path)
     }
 
-    fn spelled(&self, path: &str) -> String {
-        self.world.spelled(path)
-    }
-
-    fn is_spelled(&self, path: &str) -> bool {
-        self.world.is_spelled(path)
-    }
-
     fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
         match self.open() {
             Ok(world) => world.stat_all(paths),
@@ -66,24 +54,16 @@ impl Files for SealedWorld {
         }
     }
 
-    fn granted_roots(&self) -> Vec<String> {
-        self.world.granted_roots()
-    }
-
-    fn root_of(&self, path: &str) -> String {
-        self.world.root_of(path)
+    delegate! { world;
+        fn root(&self) -> &str;
+        fn spelled(&self, path: &str) -> String;
+        fn is_spelled(&self, path: &str) -> bool;
+        fn granted_roots(&self) -> Vec<String>;
+        fn root_of(&self, path: &str) -> String;
     }
 }
 
 impl Ambient for SealedWorld {
-    fn now_ms(&self) -> i64 {
-        self.world.now_ms()
-    }
-
-    fn uuid(&self) -> [u8; 16] {
-        self.world.uuid()
-    }
-
     /// `None` while reading is refused, because a variable would be a hidden input too.
     fn env(&self, name: &str) -> Option<String> {
         self.open().ok()?.env(name)
@@ -91,6 +71,11 @@ impl Ambient for SealedWorld {
 
     fn env_names(&self) -> Vec<String> {
         self.open().map(|world| world.env_names()).unwrap_or_default()
+    }
+
+    delegate! { world;
+        fn now_ms(&self) -> i64;
+        fn uuid(&self) -> [u8; 16];
     }
 }
 

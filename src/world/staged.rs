@@ -4,8 +4,8 @@
 mod tests;
 
 use super::effects::{
-    Ambient, BYTE_ORDER_MARK, FileChange, Files, Lock, LockAttempt, Programs, TargetState, World, is_folder, no_folder,
-    not_empty,
+    Ambient, BYTE_ORDER_MARK, FileChange, Files, Lock, LockAttempt, Programs, TargetState, World, is_folder, no_file,
+    no_folder, not_empty,
 };
 use super::path;
 use super::recorded::ContentHash;
@@ -306,10 +306,6 @@ impl StagedWrites for StagedWorld {
 //= docs/spec.md#writes
 //# A call MUST see its own writes in files, in globs and in its graph.
 impl Files for StagedWorld {
-    fn root(&self) -> &str {
-        self.under.root()
-    }
-
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
         let key = self.under.spelled(path);
         {
@@ -334,7 +330,7 @@ impl Files for StagedWorld {
     fn read(&self, path: &str) -> Result<Vec<u8>> {
         let key = self.under.spelled(path);
         if let Some(file) = self.lock_held().files.get(&key) {
-            return file.bytes.as_ref().map(|bytes| bytes.to_vec()).ok_or_else(|| missing(path));
+            return file.bytes.as_ref().map(|bytes| bytes.to_vec()).ok_or_else(|| no_file(path));
         }
         let bytes = self.under.read(path)?;
         let mut held = self.lock_held();
@@ -367,7 +363,7 @@ impl Files for StagedWorld {
         match self.stat(path)? {
             Some(stat) if stat.entry == EntryKind::Folder => Err(is_folder(path)),
             Some(_) => self.put(path, None, None),
-            None => Err(missing(path)),
+            None => Err(no_file(path)),
         }
     }
 
@@ -392,30 +388,6 @@ impl Files for StagedWorld {
         Ok(())
     }
 
-    fn ensure_writable(&self, path: &str) -> Result<()> {
-        self.under.ensure_writable(path)
-    }
-
-    fn ensure_fillable(&self, folder: &str) -> Result<()> {
-        self.under.ensure_fillable(folder)
-    }
-
-    fn ensure_replaceable(&self, path: &str) -> Result<TargetState> {
-        self.under.ensure_replaceable(path)
-    }
-
-    fn spelled(&self, path: &str) -> String {
-        self.under.spelled(path)
-    }
-
-    fn granted_roots(&self) -> Vec<String> {
-        self.under.granted_roots()
-    }
-
-    fn root_of(&self, path: &str) -> String {
-        self.under.root_of(path)
-    }
-
     fn staged(&self) -> Option<&dyn StagedWrites> {
         Some(self)
     }
@@ -423,44 +395,44 @@ impl Files for StagedWorld {
     /// The lock is the call's: it cannot take it twice.
     fn lock(&self, path: &str) -> Result<LockAttempt> {
         let key = if path.contains('/') { self.under.spelled(path) } else { path.to_owned() };
-        let attempt = take_lock(&self.locks, key, path, || match self.is_dry {
-            true => Ok(LockAttempt::Held(Box::new(DryLock))),
-            false => self.under.lock(path),
-        })?;
-        if matches!(attempt, LockAttempt::Held(_)) {
-            self.touch();
+        //= docs/spec.md#writes
+        //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
+        if self.locks.lock().unwrap_or_else(PoisonError::into_inner).contains(&key) {
+            return Err(Diagnostic::new(Code::SCRIPT, format!("the call holds the lock `{path}` already"))
+                .help("take it once, around all that needs it"));
         }
-        Ok(attempt)
+        let lock: Box<dyn Lock> = match self.is_dry {
+            true => Box::new(DryLock),
+            false => match self.under.lock(path)? {
+                LockAttempt::Held(lock) => lock,
+                busy @ LockAttempt::Busy(_) => return Ok(busy),
+            },
+        };
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+        self.touch();
+        Ok(LockAttempt::Held(Box::new(TrackedLock { lock, name: key, names: Arc::clone(&self.locks) })))
     }
 
-    fn ensure_readable(&self, path: &str) -> Result<()> {
-        self.under.ensure_readable(path)
+    delegate! { under;
+        fn root(&self) -> &str;
+        fn ensure_writable(&self, path: &str) -> Result<()>;
+        fn ensure_fillable(&self, folder: &str) -> Result<()>;
+        fn ensure_replaceable(&self, path: &str) -> Result<TargetState>;
+        fn spelled(&self, path: &str) -> String;
+        fn granted_roots(&self) -> Vec<String>;
+        fn root_of(&self, path: &str) -> String;
+        fn ensure_readable(&self, path: &str) -> Result<()>;
     }
 }
 
 impl Ambient for StagedWorld {
-    fn is_alive(&self, pid: u32) -> bool {
-        self.under.is_alive(pid)
-    }
-
-    fn now_ms(&self) -> i64 {
-        self.under.now_ms()
-    }
-
-    fn uuid(&self) -> [u8; 16] {
-        self.under.uuid()
-    }
-
-    fn env(&self, name: &str) -> Option<String> {
-        self.under.env(name)
-    }
-
-    fn may_env(&self, name: &str) -> Result<()> {
-        self.under.may_env(name)
-    }
-
-    fn env_names(&self) -> Vec<String> {
-        self.under.env_names()
+    delegate! { under;
+        fn is_alive(&self, pid: u32) -> bool;
+        fn now_ms(&self) -> i64;
+        fn uuid(&self) -> [u8; 16];
+        fn env(&self, name: &str) -> Option<String>;
+        fn may_env(&self, name: &str) -> Result<()>;
+        fn env_names(&self) -> Vec<String>;
     }
 }
 
@@ -469,16 +441,8 @@ impl Programs for StagedWorld {
         self.ran_after_flush(command, || self.under.run(command))
     }
 
-    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
-        self.under.repository(folder, needs)
-    }
-
     fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
         self.ran_after_flush(command, || self.under.run_git(command, repository))
-    }
-
-    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
-        self.under.write_git_file(repository, path, bytes)
     }
 
     fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
@@ -488,21 +452,17 @@ impl Programs for StagedWorld {
         }
     }
 
-    fn program(&self, name: &str) -> Result<ProgramFile> {
-        self.under.program(name)
-    }
-
-    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
-        self.under.program_below(program, places)
-    }
-
-    fn real_place(&self, path: &str) -> String {
-        self.under.real_place(path)
-    }
-
     /// Git does not see staged files, so there is no stamp while something is staged.
     fn git_fingerprint(&self, folders: &[&str]) -> Result<Option<String>> {
         if self.is_empty() { self.under.git_fingerprint(folders) } else { Ok(None) }
+    }
+
+    delegate! { under;
+        fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository>;
+        fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()>;
+        fn program(&self, name: &str) -> Result<ProgramFile>;
+        fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>>;
+        fn real_place(&self, path: &str) -> String;
     }
 }
 
@@ -584,28 +544,6 @@ struct TrackedLock {
     names: LockNames,
 }
 
-/// Tries to take a lock that the call does not hold yet. `path` is how the script names it.
-fn take_lock(
-    names: &LockNames,
-    name: String,
-    path: &str,
-    attempt: impl FnOnce() -> Result<LockAttempt>,
-) -> Result<LockAttempt> {
-    //= docs/spec.md#writes
-    //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
-    if names.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
-        return Err(Diagnostic::new(Code::SCRIPT, format!("the call holds the lock `{path}` already"))
-            .help("take it once, around all that needs it"));
-    }
-    Ok(match attempt()? {
-        LockAttempt::Held(lock) => {
-            names.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
-            LockAttempt::Held(Box::new(TrackedLock { lock, name, names: Arc::clone(names) }))
-        }
-        busy @ LockAttempt::Busy(_) => busy,
-    })
-}
-
 impl Lock for TrackedLock {
     fn left(&self) -> &str {
         self.lock.left()
@@ -632,8 +570,4 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
         let folder = path::folder(at);
         (folder != *at && *at != "~").then_some(folder)
     })
-}
-
-fn missing(path: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"))
 }

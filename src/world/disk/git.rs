@@ -14,6 +14,7 @@ mod unconfined;
 
 use super::handle::Disk;
 use super::process;
+use super::program;
 use super::system;
 use crate::diagnostic::Result;
 use crate::world::path;
@@ -59,7 +60,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     //= docs/spec.md#programs
     //# A program MUST be found in the server's own `PATH`, at a location that only root and the user can
     //# write, and never by a relative path.
-    command.program = disk.programs.find("git")?.path;
+    command.program = program::find("git")?.path;
     let files = settings::user_files(repository);
     let places = [("GIT_DIR", repository.git_dir.as_str()), ("GIT_WORK_TREE", &repository.top)];
     let optional = [("GIT_OPTIONAL_LOCKS", if command.needs == RequiredGrant::ReadGit { "0" } else { "1" })];

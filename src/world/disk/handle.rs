@@ -1,7 +1,6 @@
-//! `Disk`: the roots, the policy, the programs and the sandbox that every operation on the disk works with.
+//! `Disk`: the roots, the policy and the sandbox that every operation on the disk works with.
 
 use super::confine::{SandboxStatus, sandbox_status};
-use super::program::ProgramFinder;
 use super::roots::Roots;
 use crate::diagnostic::Result;
 use crate::world::effects::{Ambient, FilePolicy, Unrestricted};
@@ -15,14 +14,14 @@ use std::sync::Arc;
 /// one that is put in place while a call runs; what a symlink within the roots leads to is handed out by its real name
 /// only: see [`FilePolicy`]. A symlink with an absolute target counts as leading outside, unless there is another root
 /// that it leads into. Names that are not UTF-8 are not seen.
+#[derive(Clone)]
 pub struct Disk {
     pub(super) roots: Arc<Roots>,
     pub(super) policy: Arc<dyn FilePolicy>,
-    pub(super) programs: Arc<ProgramFinder>,
     /// The clock, the identities and the environment, if not those of this process.
     pub(super) surroundings: Option<Arc<dyn Surroundings>>,
     /// How programs are confined, if not as everywhere in this process.
-    sandbox: Option<SandboxStatus>,
+    pub(super) sandbox: Option<SandboxStatus>,
 }
 
 /// What surrounds a disk that is not surrounded by what surrounds this process.
@@ -52,15 +51,15 @@ impl Disk {
     }
 
     /// The same with programs confined in another way, for example on a system with fewer means.
-    #[must_use]
-    pub fn with_sandbox(self, sandbox: SandboxStatus) -> Self {
+    #[cfg(test)]
+    pub(super) fn with_sandbox(self, sandbox: SandboxStatus) -> Self {
         Self { sandbox: Some(sandbox), ..self }
     }
 
     /// A disk without restrictions, for toolsd itself.
     pub(super) fn from_roots(roots: Roots) -> Self {
         let policy = Arc::new(Unrestricted);
-        Self { roots: Arc::new(roots), policy, programs: Arc::default(), surroundings: None, sandbox: None }
+        Self { roots: Arc::new(roots), policy, surroundings: None, sandbox: None }
     }
 
     /// The same disk with other surroundings than those of this process.
@@ -76,17 +75,6 @@ impl Disk {
                 let env = [surroundings.program_env().as_slice(), command.env.as_slice()].concat();
                 Cow::Owned(ProgramCommand { env, ..command.clone() })
             }
-        }
-    }
-
-    /// The same roots under another policy.
-    pub(super) fn clone_with_policy(&self, policy: Arc<dyn FilePolicy>) -> Self {
-        Self {
-            roots: Arc::clone(&self.roots),
-            policy,
-            programs: Arc::clone(&self.programs),
-            surroundings: self.surroundings.clone(),
-            sandbox: self.sandbox.clone(),
         }
     }
 }

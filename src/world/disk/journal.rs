@@ -48,30 +48,6 @@ pub(super) fn folder(kind: &str) -> Option<String> {
     Some(path::join(&state, kind))
 }
 
-/// The content of a journal.
-#[derive(Default)]
-pub(super) struct JournalLines {
-    /// Its lines, up to the first one that does not belong to a journal.
-    pub read: Vec<Json>,
-    /// Whether there is such a line. A killed process leaves none, so the disk failed or the file was edited.
-    pub is_broken: bool,
-}
-
-impl JournalLines {
-    //= docs/spec.md#robustness
-    //# What is completed after a killed process MUST be what that process had prepared, and what cannot be
-    //# completed MUST be reported.
-    /// The notice about the journal at `path` that cannot be read to its end, if so.
-    pub(super) fn error(&self, path: &str) -> Option<String> {
-        self.is_broken.then(|| {
-            format!(
-                "`{path}` noted what a killed server left unfinished, and cannot be read from line {} on: what was noted there is neither finished nor taken away",
-                self.read.len() + 1
-            )
-        })
-    }
-}
-
 /// A file of lines, each a JSON value, that is locked as long as its process lives.
 pub(super) struct Journal {
     file: File,
@@ -108,20 +84,22 @@ impl Journal {
         self.file.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// All lines that are whole.
-    pub(super) fn lines(&mut self) -> JournalLines {
+    /// Its lines, up to the first one that does not belong to a journal, and whether there is such a line: a killed
+    /// process leaves none, so the disk failed or the file was edited.
+    pub(super) fn lines(&mut self) -> (Vec<Json>, bool) {
         let mut bytes = Vec::new();
         let read = self
             .file
             .seek(SeekFrom::Start(0))
             .and_then(|_| (&self.file).take(MAX_JOURNAL_BYTES).read_to_end(&mut bytes));
         if read.is_err() {
-            return JournalLines { read: Vec::new(), is_broken: true };
+            return (Vec::new(), true);
         }
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let text = String::from_utf8_lossy(&bytes[..whole]);
         let read: Vec<Json> = text.lines().map_while(|line| line.parse().ok()).collect();
-        JournalLines { is_broken: read.len() < text.lines().count(), read }
+        let is_broken = read.len() < text.lines().count();
+        (read, is_broken)
     }
 
     /// Empties the journal: nothing is under way any more.
@@ -149,26 +127,12 @@ fn is_journal_folder(folder: &str) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir() && is_private(&known))
 }
 
-/// The journals of a folder: those of killed processes (`left`), which this process holds from now on, and those of
-/// live processes (`held`).
-pub(super) struct FoundJournals {
-    pub(super) left: Vec<Journal>,
-    pub(super) held: Vec<Journal>,
-}
-
-impl FoundJournals {
-    /// Whether another process is clearing up behind a dead one: it holds a journal that is not its own.
-    pub(super) fn is_in_work(&self) -> bool {
-        let pid = |journal: &Journal| path::name(&journal.path).split('-').next()?.parse().ok();
-        self.held.iter().any(|journal| !pid(journal).is_some_and(is_alive))
-    }
-}
-
-/// Finds the journals of a folder, and locks those of killed processes.
-pub(super) fn find_journals(folder: &str) -> FoundJournals {
-    let mut found = FoundJournals { left: Vec::new(), held: Vec::new() };
+/// The journals of a folder that killed processes left, which this process holds from now on, and whether another
+/// process is clearing up behind a dead one: it holds a journal that is not its own.
+pub(super) fn find_journals(folder: &str) -> (Vec<Journal>, bool) {
+    let (mut left, mut is_in_work) = (Vec::new(), false);
     if !is_journal_folder(folder) {
-        return found;
+        return (left, is_in_work);
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(path) = entry.path().into_os_string().into_string() else { continue };
@@ -177,16 +141,15 @@ pub(super) fn find_journals(folder: &str) -> FoundJournals {
         if !file.metadata().is_ok_and(|known| known.is_file() && is_private(&known)) {
             continue;
         }
-        let is_left = file.try_lock().is_ok();
-        let journal = Journal { file, path };
-        match is_left {
-            // One that its owner removed meanwhile is skipped.
-            true if is_at(&journal.file, &journal.path) => found.left.push(journal),
-            true => {}
-            false => found.held.push(journal),
+        let owner = path::name(&path).split('-').next().and_then(|pid| pid.parse().ok());
+        if file.try_lock().is_err() {
+            is_in_work |= !owner.is_some_and(is_alive);
+        // One that its owner removed meanwhile is skipped.
+        } else if is_at(&file, &path) {
+            left.push(Journal { file, path });
         }
     }
-    found
+    (left, is_in_work)
 }
 
 /// The notices about what this process cleared up, and what still waits to be looked at: one sentence each.
@@ -226,17 +189,15 @@ mod tests {
         fs::write(format!("{at}/strange"), "no JSON\n1\n").unwrap();
         fs::set_permissions(format!("{at}/strange"), fs::Permissions::from_mode(0o600)).unwrap();
         std::os::unix::fs::symlink("/dev/zero", format!("{at}/link")).unwrap();
-        let mut found = find_journals(&at);
-        assert_eq!(found.held.len(), 1);
-        assert_eq!(found.held[0].lines().read, [json!({ "one": 1 })]);
-        let mut lines: Vec<_> =
-            found.left.iter_mut().map(Journal::lines).map(|said| (said.read, said.is_broken)).collect();
+        let (mut found, _) = find_journals(&at);
+        assert_eq!(held.lines().0, [json!({ "one": 1 })]);
+        let mut lines: Vec<_> = found.iter_mut().map(Journal::lines).collect();
         lines.sort_by_key(|(read, _)| read.len());
         assert_eq!(lines, [(vec![], true), (vec![json!("whole")], false)]);
-        found.left.into_iter().for_each(|one| one.remove().unwrap());
+        found.into_iter().for_each(|one| one.remove().unwrap());
         assert_eq!(fs::read_dir(&at).unwrap().count(), 2);
         held.clear().unwrap();
-        assert!(held.lines().read.is_empty());
+        assert!(held.lines().0.is_empty());
     }
 
     #[test]
@@ -244,15 +205,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().join("journals").to_str().unwrap().to_owned();
         let _own = Journal::open(&at).unwrap();
-        assert!(!find_journals(&at).is_in_work());
+        assert!(!find_journals(&at).1);
         // No process has this number.
         fs::write(format!("{at}/2147483646-x"), "").unwrap();
         fs::set_permissions(format!("{at}/2147483646-x"), fs::Permissions::from_mode(0o600)).unwrap();
-        let clearing = find_journals(&at);
-        assert!(!clearing.is_in_work() && clearing.left.len() == 1);
-        assert!(find_journals(&at).is_in_work());
+        let (clearing, is_in_work) = find_journals(&at);
+        assert!(!is_in_work && clearing.len() == 1);
+        assert!(find_journals(&at).1);
         drop(clearing);
-        assert!(!find_journals(&at).is_in_work());
+        assert!(!find_journals(&at).1);
     }
 
     //= docs/spec.md#robustness
@@ -266,7 +227,7 @@ mod tests {
         drop(Journal::open(&at).unwrap());
         let mode = |path: &str, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         let file = fs::read_dir(&at).unwrap().next().unwrap().unwrap().path().to_str().unwrap().to_owned();
-        let count = |folder: &str| find_journals(folder).left.len();
+        let count = |folder: &str| find_journals(folder).0.len();
         assert_eq!(count(&at), 1);
         for (path, shared, own) in [(&file, 0o666, 0o600), (&file, 0o620, 0o600), (&at, 0o777, 0o700)] {
             mode(path, shared);

@@ -113,45 +113,18 @@ impl Drop for FileLock {
     }
 }
 
-/// The lock of one writer in a repository: its shared folder, open, which all toolsd processes find there.
-///
-/// Git does not know it, and no file is created for it. The system releases it when the process ends, for whatever
-/// reason.
-struct RepositoryLock(File);
-
-/// Tries once to be the one who changes a repository.
+/// Tries once to be the one who changes a repository: by the lock on its shared folder, which all toolsd processes find
+/// there. Git does not know it, and no file is created for it. The system releases it when the process ends, for
+/// whatever reason.
 pub(super) fn hold_repository(repository: &Repository) -> Result<LockAttempt> {
-    let folder = &repository.common_dir;
+    let path = repository.common_dir.clone();
+    let failed = |error: &io::Error| path_error(&path, "locked", error);
     let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
-    let opened = File::options().read(true).custom_flags(flags).open(folder);
-    let opened = opened.map_err(|error| path_error(folder, "locked", &error))?;
-    match opened.try_lock() {
-        Ok(()) => Ok(LockAttempt::Held(Box::new(RepositoryLock(opened)))),
+    let file = File::options().read(true).custom_flags(flags).open(&path).map_err(|error| failed(&error))?;
+    match file.try_lock() {
         Err(TryLockError::WouldBlock) => Ok(LockAttempt::Busy(String::new())),
         // On a file system without locks, either a single toolsd works, or git's own locks have to suffice.
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-            Ok(LockAttempt::Held(Box::new(RepositoryLock(opened))))
-        }
-        Err(TryLockError::Error(error)) => Err(path_error(folder, "locked", &error)),
-    }
-}
-
-impl Lock for RepositoryLock {
-    fn left(&self) -> &str {
-        ""
-    }
-
-    fn pid(&self) -> u32 {
-        std::process::id()
-    }
-
-    fn note(&mut self, _text: &str) -> Result<()> {
-        Err(Diagnostic::new(Code::INTERNAL, "the turn in a repository has no note"))
-    }
-}
-
-impl Drop for RepositoryLock {
-    fn drop(&mut self) {
-        let _closing_lets_go_too = self.0.unlock();
+        Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => Err(failed(&error)),
+        _ => Ok(LockAttempt::Held(Box::new(FileLock { file, left: String::new(), path, noted: false }))),
     }
 }

@@ -4,6 +4,7 @@
 use super::confine::{self, HostExitSignal, ProgramStart, StartedProgram};
 use super::handle::Disk;
 use super::kernel::end_of;
+use super::program;
 use super::roots::Roots;
 use super::system::{self, reason};
 use super::temporary::{self, TemporaryFolder};
@@ -57,7 +58,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand) -> Result<ProgramOutput
     let _until_it_is_cleared_up = ActiveProgram::begin()?;
     let program = match &command.confinement.judged {
         Some(judged) => judged.clone(),
-        None => disk.programs.find(&command.program)?,
+        None => program::find(&command.program)?,
     };
     let folder = folder_to_run_in(&disk.roots, &command.folder)?;
     let is_git = command.needs != RequiredGrant::Program;
@@ -185,9 +186,8 @@ fn seconds(time: Duration) -> String {
 /// The folder a program runs in: below a root, and no symlink leads outside.
 pub(super) fn folder_to_run_in(roots: &Roots, given: &str) -> Result<String> {
     let no_folder = || Diagnostic::new(Code::WORLD, format!("there is no folder `{given}`"));
-    let (dir, within) = roots.find(given)?;
-    let found = dir.ok_or_else(no_folder)?;
-    if within != "." && !found.metadata(&within).is_ok_and(|metadata| metadata.is_dir()) {
+    let start = roots.start(given)?.ok_or_else(no_folder)?;
+    if start.within != "." && !start.dir.metadata(&start.within).is_ok_and(|metadata| metadata.is_dir()) {
         return Err(no_folder());
     }
     Ok(path::join(roots.main(), &roots.spelled(given)))

@@ -2,20 +2,17 @@
 //! user and root can put one; with the loader that an ELF file names, or the interpreter of a script.
 
 use super::owner::{OtherWriter, writers_of};
+use super::resolve::{MAX_SYMLINKS, reversed_names};
 use super::system::{env, reason};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::world::path;
 use crate::world::run::{ExecutedFile, ProgramFile};
 use rustix::fs::OFlags;
-use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound};
 use std::os::unix::fs::{DirEntryExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
-/// The maximum number of symlinks on the way to a file, as in Linux.
-const MAX_SYMLINKS: usize = 40;
 /// The maximum number of files that are executed to run one program: the kernel follows fewer.
 const MAX_EXECUTED_FILES: usize = 12;
 /// The maximum number of folders that are searched for other names of a program.
@@ -26,28 +23,12 @@ const NAMES_LOADER: u32 = 3;
 /// How much of a file is read at once: the loader of most is named there.
 const HEAD_BYTES: usize = 4096;
 
-/// Finds programs, and remembers their paths by name.
-#[derive(Default)]
-pub(super) struct ProgramFinder {
-    found: Mutex<BTreeMap<String, String>>,
-}
-
-impl ProgramFinder {
-    /// Finds a program and all that leads to it. A name without `/` is looked for in `PATH`, once; an absolute path is
-    /// itself. The files are looked at again each time.
-    //= docs/spec.md#programs
-    //# A program MUST be found in the server's own `PATH`, at a location that only root and the user can
-    //# write, and never by a relative path.
-    pub(super) fn find(&self, name: &str) -> Result<ProgramFile> {
-        let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
-        let file = match known {
-            Some(file) => file,
-            None => find_in_path(name, &env("PATH").unwrap_or_default())?,
-        };
-        let found = trace_program(name, &file)?;
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), file);
-        Ok(found)
-    }
+/// Finds a program and all that leads to it. A name without `/` is looked for in `PATH`; an absolute path is itself.
+//= docs/spec.md#programs
+//# A program MUST be found in the server's own `PATH`, at a location that only root and the user can
+//# write, and never by a relative path.
+pub(super) fn find(name: &str) -> Result<ProgramFile> {
+    trace_program(name, &find_in_path(name, &env("PATH").unwrap_or_default())?)
 }
 
 fn find_in_path(name: &str, folders: &str) -> Result<String> {
@@ -89,14 +70,7 @@ fn trace_program(name: &str, file: &str) -> Result<ProgramFile> {
             return Err(Diagnostic::new(Code::WORLD, message).help("grant the program that they stand for"));
         }
         let real = trace(name, &next, &mut found)?;
-        let run_by = interpreter_of(&real).map_err(|why| match why {
-            InterpreterError::Relative(what) => {
-                let message =
-                    format!("`{name}` cannot be run: `{real}` names its interpreter by the relative path `{what}`");
-                Diagnostic::new(Code::WORLD, message).help("its first line names it by an absolute path")
-            }
-            InterpreterError::Unread(error) => unreadable_error(name, &real, &error),
-        })?;
+        let run_by = interpreter_of(name, &real)?;
         // A script learns its name by the path that it is started by; any other program by its first argument.
         if found.files.len() == 1 && !run_by.is_script {
             found.path.clone_from(&real);
@@ -117,7 +91,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
         false => Diagnostic::new(Code::WORLD, format!("`{name}` cannot be run by `{file}`, which does not exist")),
     };
     let (mut at, mut links) = ("/".to_owned(), 0);
-    let mut left: Vec<String> = reversed_parts(file);
+    let mut left: Vec<String> = reversed_names(file);
     found.names.push(file.to_owned());
     check_writers(name, &at, found)?.ok_or_else(gone)?;
     loop {
@@ -125,7 +99,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
             return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is not an executable program")));
         };
         if part == ".." {
-            at = parent(&at);
+            at = path::join(&at, "..");
             continue;
         }
         let next = path::join(&at, &part);
@@ -144,7 +118,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
             if path::is_absolute(&target) {
                 "/".clone_into(&mut at);
             }
-            left.extend(reversed_parts(&target));
+            left.extend(reversed_names(&target));
             let rest: Vec<&str> = left.iter().rev().map(String::as_str).collect();
             found.names.extend([next, path::clean(&path::join(&at, &rest.join("/")))]);
             continue;
@@ -172,18 +146,6 @@ pub(super) fn unreadable_error(name: &str, at: &str, error: &io::Error) -> Box<D
 /// Whether this file is the program itself.
 fn found_first(name: &str, file: &str) -> bool {
     path::name(name) == path::name(file)
-}
-
-/// The parts of a path, the last one first.
-fn reversed_parts(of: &str) -> Vec<String> {
-    of.split('/').rev().filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect()
-}
-
-fn parent(of: &str) -> String {
-    match of.rsplit_once('/') {
-        Some(("", _)) | None => "/".to_owned(),
-        Some((above, _)) => above.to_owned(),
-    }
 }
 
 /// The metadata of an entry, links not followed; `None` if it does not exist. Refuses one that others can change.
@@ -290,21 +252,14 @@ struct Interpreter {
     name: Option<String>,
 }
 
-/// Why the interpreter of a file is unknown.
-enum InterpreterError {
-    /// Its interpreter has this relative path.
-    Relative(String),
-    Unread(io::Error),
-}
-
 /// What runs a file; nothing runs one that runs by itself.
-fn interpreter_of(program: &str) -> std::result::Result<Interpreter, InterpreterError> {
+fn interpreter_of(name: &str, program: &str) -> Result<Interpreter> {
     // A pipe that took its place must not be waited for.
     let file = match OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(program) {
         Ok(file) => file,
         // The system needs no right to read what has a format of its own; a script that cannot be read does not run.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Interpreter::default()),
-        Err(error) => return Err(InterpreterError::Unread(error)),
+        Err(error) => return Err(unreadable_error(name, program, &error)),
     };
     let mut head = vec![0; HEAD_BYTES];
     let length = file.read_at(&mut head, 0).unwrap_or_default();
@@ -316,11 +271,13 @@ fn interpreter_of(program: &str) -> std::result::Result<Interpreter, Interpreter
     let mut words = line.split_whitespace();
     let Some(named) = words.next() else { return Ok(Interpreter { is_script: true, ..Interpreter::default() }) };
     if !path::is_absolute(named) {
-        return Err(InterpreterError::Relative(named.to_owned()));
+        let message =
+            format!("`{name}` cannot be run: `{program}` names its interpreter by the relative path `{named}`");
+        return Err(Diagnostic::new(Code::WORLD, message).help("its first line names it by an absolute path"));
     }
     // `env -S NAME=VALUE python3 -u`: options and variables come before the name.
-    let name = words.find(|word| path::name(named) == "env" && !word.starts_with('-') && !word.contains('='));
-    Ok(Interpreter { is_script: true, file: Some(named.to_owned()), name: name.map(str::to_owned) })
+    let looked_for = words.find(|word| path::name(named) == "env" && !word.starts_with('-') && !word.contains('='));
+    Ok(Interpreter { is_script: true, file: Some(named.to_owned()), name: looked_for.map(str::to_owned) })
 }
 
 /// Bytes of a file, from its head where that has them.

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::io;
 
 /// The maximum number of links followed for one path, as in Linux.
-const MAX_SYMLINKS: usize = 40;
+pub(super) const MAX_SYMLINKS: usize = 40;
 
 /// At most this number of paths in one folder are looked up from the folder above; for more it is opened.
 const MAX_LOOKUPS_FROM_PARENT: usize = 8;
@@ -396,7 +396,7 @@ impl<'a> PathWalk<'a> {
 }
 
 /// The names of a path, the last one first.
-fn reversed_names(path: &str) -> Vec<String> {
+pub(super) fn reversed_names(path: &str) -> Vec<String> {
     path.split('/').rev().filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect()
 }
 
@@ -411,36 +411,18 @@ type QuickStat = Option<Option<Stat>>;
 
 /// Looks at each of the paths; folders are shared by neighbours, so sorted paths cost least.
 pub(super) fn look_all(roots: &Roots, paths: &[&str]) -> Vec<QuickStat> {
-    let mut known: Vec<QuickStat> = vec![None; paths.len()];
-    let (main, outer): (Vec<usize>, Vec<usize>) = (0..paths.len()).partition(|at| path::is_clean_below(paths[*at]));
-    if let Ok(root) = roots.main_folder()
-        && roots.is_in_place(root)
-    {
-        if outer.is_empty() {
-            return look_below(root, paths);
-        }
-        let below: Vec<&str> = main.iter().map(|at| paths[*at]).collect();
-        for (at, found) in main.iter().zip(look_below(root, &below)) {
-            known[*at] = found;
-        }
-    }
-    // In sorted paths, those below one extra root are next to each other.
-    let found: Vec<Option<(&Dir, Cow<'_, str>)>> = outer.iter().map(|at| roots.outer(paths[*at])).collect();
-    let same = |one: &Option<(&Dir, Cow<'_, str>)>, other: &Option<(&Dir, Cow<'_, str>)>| match (one, other) {
-        (Some((one, _)), Some((other, _))) => std::ptr::eq(*one, *other),
-        _ => false,
-    };
-    let mut done = 0;
-    for run in found.chunk_by(same) {
-        if let Some((root, _)) = run.first().and_then(Option::as_ref)
-            && roots.is_in_place(root)
-        {
-            let below: Vec<&str> = run.iter().flatten().map(|(_, within)| within.as_ref()).collect();
-            for (at, found) in outer[done..].iter().zip(look_below(root, &below)) {
-                known[*at] = found;
+    // In sorted paths, those below one root are next to each other.
+    let found: Vec<Option<(&Dir, Cow<'_, str>)>> = paths.iter().map(|path| roots.folder_of(path)).collect();
+    let root = |one: &Option<(&Dir, Cow<'_, str>)>| one.as_ref().map(|(dir, _)| std::ptr::from_ref::<Dir>(dir));
+    let mut known = Vec::with_capacity(paths.len());
+    for run in found.chunk_by(|one, other| root(one) == root(other)) {
+        match run.first().and_then(Option::as_ref) {
+            Some((root, _)) if roots.is_in_place(root) => {
+                let below: Vec<&str> = run.iter().flatten().map(|(_, within)| within.as_ref()).collect();
+                known.extend(look_below(root, &below));
             }
+            _ => known.extend(run.iter().map(|_| None)),
         }
-        done += run.len();
     }
     known
 }

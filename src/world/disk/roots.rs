@@ -120,16 +120,8 @@ impl Root {
         self.at_home.iter().map(String::as_str).find(|folder| path::is_below(path, folder))
     }
 
-    /// The open folder and the path from there, if this root sees `within`; `None` if the root does not exist yet. A
-    /// root that is a file is opened from its folder.
-    fn open_within(&self, within: String) -> (Option<&Dir>, String) {
-        match self.start(&within) {
-            Some(start) => (Some(start.dir), start.within),
-            None => (None, within),
-        }
-    }
-
-    /// The same, with the path of the open folder.
+    /// The folder that a path in this root is resolved from; `None` if the root does not exist yet. A root that is a file
+    /// is opened from its folder.
     fn start(&self, within: &str) -> Option<StartFolder<'_>> {
         if let Ok(dir) = self.open() {
             return Some(StartFolder { dir, base: self.spelling().to_owned(), within: within.to_owned() });
@@ -210,20 +202,18 @@ impl Roots {
         holding.max_by_key(|root| root.len()).unwrap_or(path)
     }
 
-    /// The main root, open.
-    pub(super) fn main_folder(&self) -> io::Result<&Dir> {
-        self.roots[0].open()
-    }
-
     /// Whether the name of the root still leads to this open folder.
     pub(super) fn is_in_place(&self, dir: &Dir) -> bool {
         let is_it = |root: &&Root| root.dir.get().is_some_and(|held| std::ptr::eq(&raw const held.dir, dir));
         self.roots.iter().find(is_it).is_none_or(Root::is_in_place)
     }
 
-    /// The open folder outside of the main root that contains an absolute path, or one in the home folder, and the
-    /// clean path from there. `None` if there is no such root, or it does not exist yet.
-    pub(super) fn outer<'a>(&self, path: &'a str) -> Option<(&Dir, Cow<'a, str>)> {
+    /// The open folder of the root that contains a path, and the clean path from there. `None` if there is no such root,
+    /// or it does not exist yet.
+    pub(super) fn folder_of<'a>(&self, path: &'a str) -> Option<(&Dir, Cow<'a, str>)> {
+        if path::is_clean_below(path) {
+            return Some((self.roots[0].open().ok()?, Cow::Borrowed(path)));
+        }
         let innermost = match path::is_clean_at_home(path) {
             true => {
                 let found = self.roots.iter().filter_map(|root| Some((root, root.holding_at_home(path)?)));
@@ -237,10 +227,7 @@ impl Roots {
         {
             return Some((dir, Cow::Borrowed(path[holding.len()..].trim_start_matches('/'))));
         }
-        match self.find(path) {
-            Ok((Some(dir), within)) => Some((dir, Cow::Owned(within))),
-            _ => None,
-        }
+        self.start(path).ok()?.map(|start| (start.dir, Cow::Owned(start.within)))
     }
 
     /// The innermost root that contains a clean absolute path, and the spelling of it that the path begins with.
@@ -303,13 +290,6 @@ impl Roots {
             Ok((root, within)) => path::clean(&path::join(root.spelling(), &within)),
             Err(_) => real_path(path),
         }
-    }
-
-    /// The folder from which `path` is to be opened, if it exists, and the clean path from there. Fails if the path is
-    /// below no root.
-    pub(super) fn find(&self, path: &str) -> Result<(Option<&Dir>, String)> {
-        let (root, within) = self.holding(path)?;
-        Ok(root.open_within(within))
     }
 
     /// The open folder that `path` is resolved from, if it exists. Fails if the path is below no root.

@@ -7,6 +7,8 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::effects::{FileChange, TargetState, is_folder, not_empty};
 use crate::world::path;
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use std::io::{self, Write};
 
 /// Removes a folder and those in it. Fails if there is a file or a symlink anywhere below; empty folders may be gone by
@@ -39,14 +41,13 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
 /// rename that the system refuses after another one succeeded cannot be undone: the error then names the file with the
 /// wrong contents.
 pub(super) fn apply(disk: &Disk, changes: &[FileChange]) -> Result<()> {
-    changes.iter().try_for_each(|change| ensure_writable(disk, &change.path))?;
-    let (mut prepared, mut making) = (Vec::new(), NewEntries::begin());
+    let (mut prepared, mut folders, mut files) = (Vec::new(), MadeFolders::new(), write_journal::begin());
     for change in changes {
-        match prepare(disk, &change.path, change.bytes.as_deref(), change.like.as_deref(), &mut making) {
+        match prepare(disk, change, &mut folders, &mut files) {
             Ok(one) => prepared.push(one),
             Err(diagnostic) => {
                 prepared.iter().for_each(PreparedChange::forget);
-                for (folder, name) in making.folders.iter().rev() {
+                for (folder, name) in folders.iter().rev() {
                     let _somebody_uses_it = folder.remove_dir(name);
                 }
                 return Err(diagnostic);
@@ -56,7 +57,7 @@ pub(super) fn apply(disk: &Disk, changes: &[FileChange]) -> Result<()> {
     // A file that is moved is there twice for a moment, never not at all.
     prepared.sort_by_key(|one| one.temporary.is_none());
     if prepared.len() > 1
-        && let Err(error) = making.files.decide(&prepared.iter().map(PreparedChange::step).collect::<Vec<_>>())
+        && let Err(error) = files.decide(&prepared.iter().map(PreparedChange::step).collect::<Vec<_>>())
     {
         prepared.iter().for_each(PreparedChange::forget);
         return Err(path_error(&prepared[0].path, "written", &error));
@@ -133,29 +134,17 @@ impl PreparedChange {
     }
 }
 
-/// The folders and files that are made before the last steps.
-struct NewEntries {
-    folders: MadeFolders,
-    files: PendingWrites,
-}
-
-impl NewEntries {
-    fn begin() -> Self {
-        Self { folders: Vec::new(), files: write_journal::begin() }
-    }
-}
-
 /// Does all of a change but its last step.
 fn prepare(
     disk: &Disk,
-    path: &str,
-    bytes: Option<&[u8]>,
-    like: Option<&str>,
-    making: &mut NewEntries,
+    change: &FileChange,
+    folders: &mut MadeFolders,
+    files: &mut PendingWrites,
 ) -> Result<PreparedChange> {
-    let (act, folders) = if bytes.is_some() { ("written", Some(&mut making.folders)) } else { ("removed", None) };
+    let (path, bytes) = (change.path.as_str(), change.bytes.as_deref());
+    let (act, folders) = if bytes.is_some() { ("written", Some(folders)) } else { ("removed", None) };
     if folders.is_some() {
-        note_folders(disk, path, &mut making.files).map_err(|error| path_error(path, act, &error))?;
+        note_folders(disk, path, files).map_err(|error| path_error(path, act, &error))?;
     }
     let (parent, name) = open_parent(disk, path, folders).map_err(|stopped| stopped.error(path, act))?;
     let old = check_target(&parent, path, &name)?;
@@ -171,16 +160,14 @@ fn prepare(
         };
     };
     let permissions = old.map(|old| old.permissions()).or_else(|| {
-        let (folder, within) = disk.roots.find(like?).ok()?;
-        folder?.symlink_metadata(&within).ok().map(|metadata| metadata.permissions())
+        let start = disk.roots.start(change.like.as_deref()?).ok()??;
+        start.dir.symlink_metadata(&start.within).ok().map(|metadata| metadata.permissions())
     });
     //= docs/spec.md#robustness
     //# A file MUST be written as a whole or not at all.
     let temporary = write_journal::temporary_name();
-    making
-        .files
-        .record_file(&path::join(path::folder(&at.0), &temporary))
-        .map_err(|error| path_error(path, act, &error))?;
+    let recorded = files.record_file(&path::join(path::folder(&at.0), &temporary));
+    recorded.map_err(|error| path_error(path, act, &error))?;
     let temporary_name = Some(temporary.clone());
     let mut prepared =
         PreparedChange { parent, name, path: path.to_owned(), at, temporary: temporary_name, old: mark, made: None };
@@ -278,9 +265,9 @@ pub(super) fn open_parent(
     path: &str,
     mut made: Option<&mut MadeFolders>,
 ) -> std::result::Result<(Dir, String), ParentError> {
-    let (dir, within) = disk.roots.find(path).map_err(ParentError::Error)?;
     let failed = |error: io::Error| ParentError::Error(path_error(path, "written", &error));
-    let mut dir = dir.ok_or(ParentError::Absent)?.try_clone().map_err(failed)?;
+    let start = disk.roots.start(path).map_err(ParentError::Error)?.ok_or(ParentError::Absent)?;
+    let (mut dir, within) = (start.dir.try_clone().map_err(failed)?, start.within);
     if within == "." {
         return Err(ParentError::Error(is_folder(path)));
     }
@@ -324,27 +311,21 @@ fn check_unprotected(disk: &Disk, dir: &Dir, name: &str, path: &str) -> std::res
 }
 
 fn enter_folder(dir: &Dir, name: &str, made: Option<&mut MadeFolders>) -> io::Result<Dir> {
-    let found = match (dir.symlink_metadata(name), made) {
-        (Err(error), Some(made)) if error.kind() == io::ErrorKind::NotFound => {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = || rustix::fs::openat(dir, name, flags, Mode::empty());
+    let opened = match (open(), made) {
+        (Err(Errno::NOENT), Some(made)) => {
             match dir.create_dir(name) {
                 Ok(()) => made.push((dir.try_clone()?, name.to_owned())),
                 // Another process was faster.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
-            dir.symlink_metadata(name)?
+            open()?
         }
-        (found, _) => found?,
+        (opened, _) => opened?,
     };
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY);
-    let opened = dir.open_with(name, &options)?;
-    let metadata = opened.metadata()?;
-    // If the system cannot open without following links, this detects a link that replaced the folder.
-    if (metadata.dev(), metadata.ino()) != (found.dev(), found.ino()) {
-        return Err(io::Error::from_raw_os_error(libc::ELOOP));
-    }
-    Ok(Dir::from_std_file(opened.into_std()))
+    Ok(Dir::from_std_file(opened.into()))
 }
 
 fn link_error(path: &str) -> Box<Diagnostic> {

@@ -129,16 +129,22 @@ pub(super) fn mark(found: &Stat) -> FileMark {
     (found.st_dev as u64, found.st_ino as u64, size, i64::from(found.st_mtime), found.st_mtime_nsec as i64)
 }
 
+//= docs/spec.md#robustness
+//# What is completed after a killed process MUST be what that process had prepared, and what cannot be
+//# completed MUST be reported.
 /// Clears up behind all killed processes. Returns whether another process is still doing so.
 fn finish_all(folder: &str) -> bool {
-    let found = journal::find_journals(folder);
-    let is_in_work = found.is_in_work();
-    for mut journal in found.left {
-        let lines = journal.lines();
-        if let Some(error) = lines.error(journal.path()) {
-            journal::report(error);
+    let (left, is_in_work) = journal::find_journals(folder);
+    for mut journal in left {
+        let (lines, is_broken) = journal.lines();
+        if is_broken {
+            journal::report(format!(
+                "`{}` noted what a killed server left unfinished, and cannot be read from line {} on: what was noted there is neither finished nor taken away",
+                journal.path(),
+                lines.len() + 1
+            ));
         }
-        let reported = finish(&lines.read);
+        let reported = finish(&lines);
         if !reported.is_empty() {
             journal::report(format!("a call was cut short when its server was killed: {}", reported.join("; ")));
         }
@@ -217,7 +223,9 @@ fn take_step(step: &Json) -> Result<bool, String> {
         Some(found) if found != made || hash_of(&parent, &new).as_ref() != Some(&hash) => {
             Err(stays(&format!("what was prepared for it, `{new}` next to it, was changed since")))
         }
-        Some(_) if now != old => Err(quarantine(&parent, &path, &new)),
+        Some(_) if now != old => {
+            Err(format!("`{path}` was changed since, and is kept: the new contents are next to it, in `{new}`"))
+        }
         Some(_) => {
             renameat(&parent, &*new, &parent, name).map_err(failed)?;
             match look(name).map_err(failed)? == Some(made) {
@@ -236,20 +244,6 @@ fn hash_of(parent: &OwnedFd, name: &str) -> Option<String> {
     let mut hasher = blake3::Hasher::new();
     io::copy(&mut opened.take(known.len()), &mut hasher).ok()?;
     Some(hasher.finalize().to_hex().to_string())
-}
-
-/// Keeps both versions of a file that was changed before the new one could replace it.
-fn quarantine(parent: &OwnedFd, path: &str, new: &str) -> String {
-    let name = path::name(path);
-    let mut names = (1..1_000).map(|number| format!("{name}.set-aside-{number}"));
-    let free = names.find(|name| statat(parent, name.as_str(), AtFlags::SYMLINK_NOFOLLOW).is_err());
-    let renamed = free.as_ref().map(|free| renameat(parent, new, parent, free.as_str()));
-    match (free, renamed) {
-        (Some(free), Some(Ok(()))) => {
-            format!("`{path}` was changed since, and is kept: the new contents are next to it, in `{free}`")
-        }
-        _ => format!("`{path}` was changed since, and is kept: the new contents are next to it, in `{new}`"),
-    }
 }
 
 /// Opens the folder of a file if it is still the same folder.
@@ -368,8 +362,10 @@ mod tests {
             fs::write(folder.path().join(name), "of another user").unwrap();
         }
         let reported = finish(&lines).join("; ");
-        assert_eq!(names(folder.path()), ["a", "a.set-aside-1", "b", "d"]);
-        assert_eq!(fs::read(folder.path().join("a.set-aside-1")).unwrap(), b"new");
+        let there = names(folder.path());
+        assert_eq!(there[1..], ["a", "b", "d"]);
+        assert!(reported.contains(&format!("in `{}`", there[0])), "{reported}");
+        assert_eq!(fs::read(folder.path().join(&there[0])).unwrap(), b"new");
         assert!(reported.contains("a` was changed since") && reported.contains("b` was to be removed"), "{reported}");
         // A folder by the same name is another one.
         let house = tempfile::tempdir().unwrap();

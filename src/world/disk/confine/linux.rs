@@ -348,11 +348,11 @@ fn open_judged(start: &ProgramStart<'_>, file: &ExecutedFile) -> Result<OwnedFd>
 //# below a root.
 fn open_granted(start: &ProgramStart<'_>, at: &str, grant: LandlockGrant) -> Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let opened = match start.roots.find(at) {
-        Ok((None, _)) => return Ok(None),
-        Ok((Some(dir), within)) => {
+    let opened = match start.roots.start(at) {
+        Ok(None) => return Ok(None),
+        Ok(Some(found)) => {
             let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-            openat2(dir, within, flags, Mode::empty(), beneath)
+            openat2(found.dir, found.within, flags, Mode::empty(), beneath)
         }
         // For git, toolsd names paths outside of all roots. What a grant names was judged by its real path.
         Err(_) if start.is_git => open(at, flags, Mode::empty()),

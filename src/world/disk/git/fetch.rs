@@ -6,6 +6,7 @@ use super::settings;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::handle::Disk;
 use crate::world::disk::process;
+use crate::world::disk::program;
 use crate::world::disk::system::{env, home_folder, reason};
 use crate::world::disk::temporary::{GIT_FOLDER_PREFIX, TemporaryFolder};
 use crate::world::path;
@@ -34,7 +35,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     let own = folder.path().to_string_lossy().into_owned();
     make(&own, &command.input, repository).map_err(|error| failed(&error))?;
     let objects = path::join(&repository.common_dir, "objects");
-    let mut command = ProgramCommand { program: disk.programs.find("git")?.path, input: Vec::new(), ..command.clone() };
+    let mut command = ProgramCommand { program: program::find("git")?.path, input: Vec::new(), ..command.clone() };
     let is_of_user = |name: &str| name.starts_with("GIT_CONFIG_") || PASSED.contains(&name);
     let variables: Vec<(&str, &str)> = ENVIRONMENT.into_iter().filter(|(name, _)| !is_of_user(name)).collect();
     command.env.extend(runner::owned(&variables));

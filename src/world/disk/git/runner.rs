@@ -4,6 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::world::disk::handle::Disk;
 use crate::world::disk::process;
+use crate::world::disk::program;
 use crate::world::run::{Confinement, ProgramCommand, RequiredGrant};
 use std::time::Duration;
 
@@ -55,7 +56,7 @@ pub(super) fn ask(disk: &Disk, words: &[&str], env: &[(&str, &str)], places: &[S
     let words = std::iter::once("--no-pager").chain(words.iter().copied());
     let read = places.iter().cloned().chain(DEVICES.map(str::to_owned)).collect();
     let command = ProgramCommand {
-        program: disk.programs.find("git")?.path,
+        program: program::find("git")?.path,
         arguments: words.map(str::to_owned).collect(),
         folder: ".".to_owned(),
         input: Vec::new(),
