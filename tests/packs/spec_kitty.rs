@@ -3,7 +3,6 @@
 mod crowd;
 mod golden;
 mod network;
-mod parity;
 mod play;
 
 use play::Stage;
