@@ -19,7 +19,7 @@ quick:
 
 # The packs on real projects: `TOOLSD_SYSTEMS=DIR just corpora`.
 corpora:
-    cargo test --test packs -- --ignored --skip parity::
+    cargo test --test packs -- --ignored
 
 # The packs: their definitions, then their examples and cases.
 check:

@@ -6,15 +6,9 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// A tool of the pack, with another folder as workspace.
+/// A verb, with another folder as workspace.
 fn call_in(yard: &Yard, workspace: &Path, tool: &str, verb: &str, options: &Value) -> Value {
-    let arguments = json!({ "verb": verb, "options": options }).to_string();
-    let mut command = yard.at_home(crate::support::toolsd(yard.home.path()));
-    command.args(["call", tool, &arguments, "--pack", "keeper", "--format", "json", "--workspace"]).arg(workspace);
-    command.args(["--dir", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/git")]);
-    let output = command.output().unwrap();
-    let reported = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not JSON: {reported}"))
+    yard.call_at(workspace, "keeper", tool, &json!({ "verb": verb, "options": options }))
 }
 
 /// How people let agents work side by side.

@@ -123,9 +123,14 @@ impl Yard {
 
     /// A tool of another pack.
     pub fn call_of(&self, pack: &str, tool: &str, arguments: &Value) -> Value {
+        self.call_at(&self.workspace(), pack, tool, arguments)
+    }
+
+    /// The same, with another folder as workspace.
+    pub fn call_at(&self, workspace: &Path, pack: &str, tool: &str, arguments: &Value) -> Value {
         let mut command = self.at_home(support::toolsd(self.home.path()));
         command.args(["call", tool, &arguments.to_string()]);
-        command.args(["--pack", pack, "--dir", PACKS, "--format", "json", "--workspace"]).arg(self.workspace());
+        command.args(["--pack", pack, "--dir", PACKS, "--format", "json", "--workspace"]).arg(workspace);
         let output = command.output().unwrap();
         let reported = String::from_utf8_lossy(&output.stderr);
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {reported}"))

@@ -3,13 +3,12 @@
 
 use crate::pages::{blocks, page, root};
 use crate::support::home::Home;
+use crate::support::http;
 use crate::support::server::Server;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 use toolsd::primitives;
 
 /// The pages, and how many lines each may have.
@@ -32,9 +31,6 @@ const CLIENTS: &[&str] = &["claude ", "gemini "];
 
 /// The address in docs/http.md. The server of a test listens at a free port of it.
 const ADDRESS: &str = "127.0.0.1:8000";
-
-/// How long a server may take to start, or to read its settings again.
-const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 fn readme() -> String {
     page("README.md")
@@ -74,70 +70,11 @@ fn console(text: &str) -> Vec<(String, String)> {
     commands
 }
 
-/// A server over HTTP that a page starts.
-struct HttpServer {
-    child: Child,
-    log: PathBuf,
-    /// Its address, with the port that it got.
-    address: String,
-}
-
-impl HttpServer {
-    /// Starts the command of a page at a free port.
-    fn start(home: &Home, words: &[String], variables: &[(&str, &Path)]) -> Self {
-        assert!(words.iter().any(|word| word == ADDRESS), "the page serves {ADDRESS}, not {words:?}");
-        let log = home.log();
-        let words = words.iter().map(|word| word.replace(ADDRESS, "127.0.0.1:0"));
-        let mut command = home.command();
-        command.args(words).env("TOOLSD_LOG", "info").envs(variables.iter().copied());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(fs::File::create(&log).unwrap());
-        let mut server = Self { child: command.spawn().unwrap(), log, address: String::new() };
-        let logged = server.wait_for("/mcp");
-        let (_, rest) = logged.split_once("serving http://").unwrap_or_else(|| panic!("no address: {logged}"));
-        server.address = rest.split("/mcp").next().unwrap().to_owned();
-        server
-    }
-
-    /// Waits until its log has this text, and returns the log.
-    fn wait_for(&self, text: &str) -> String {
-        let start = Instant::now();
-        loop {
-            let logged = fs::read_to_string(&self.log).unwrap();
-            if logged.contains(text) {
-                return logged;
-            }
-            assert!(start.elapsed() < START_TIMEOUT, "the log has no `{text}`: {logged}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    fn signal(&self, home: &Home, name: &str) {
-        let kill = format!("kill -{name} {}", self.child.id());
-        assert!(home.command_of("sh").args(["-c", &kill]).status().unwrap().success(), "{kill}");
-    }
-
-    /// Ends the server as a service manager does.
-    fn end(mut self, home: &Home) {
-        self.signal(home, "TERM");
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
-    }
-}
-
-impl Drop for HttpServer {
-    /// No server outlives a test that failed.
-    fn drop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            self.child.kill().unwrap();
-            self.child.wait().unwrap();
-        }
-    }
-}
-
 /// Runs a page from its beginning to its end, in one home.
 struct PageRun {
     name: &'static str,
     home: Home,
-    http: Option<HttpServer>,
+    http: Option<http::Server>,
 }
 
 impl PageRun {
@@ -159,8 +96,22 @@ impl PageRun {
 
     fn end_http(&mut self) {
         if let Some(server) = self.http.take() {
-            server.end(&self.home);
+            Self::end(server);
         }
+    }
+
+    /// Ends a server as a service manager does.
+    fn end(mut server: http::Server) {
+        server.signal("TERM");
+        assert_eq!(server.wait().code(), Some(0));
+    }
+
+    /// Starts the server of a page at a free port.
+    fn serve(&self, words: &[String], variables: &[(&str, &str)]) -> http::Server {
+        assert!(words.iter().any(|word| word == ADDRESS), "the page serves {ADDRESS}, not {words:?}");
+        let mut command = self.home.command();
+        command.args(words.iter().map(|word| word.replace(ADDRESS, "127.0.0.1:0"))).envs(variables.iter().copied());
+        http::Server::from_command(&mut command, &self.home, &[])
     }
 
     /// The words of a command; `~` is the home folder.
@@ -188,7 +139,7 @@ impl PageRun {
         let words = self.words(arguments);
         if arguments.starts_with("serve --http ") {
             self.end_http();
-            self.http = Some(HttpServer::start(&self.home, &words, &[]));
+            self.http = Some(self.serve(&words, &[]));
             return;
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -201,8 +152,8 @@ impl PageRun {
 
     /// Runs a line of a shell against the server that the page started last.
     fn shell(&self, command: &str, expected: &str) {
-        let address = self.http.as_ref().map_or(ADDRESS, |server| server.address.as_str());
-        let line = command.replace(ADDRESS, address);
+        let address = self.http.as_ref().map_or_else(|| ADDRESS.to_owned(), |server| server.address.to_string());
+        let line = command.replace(ADDRESS, &address);
         let output = self.home.command_of("sh").args(["-c", &line]).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: $ {line}\n{errors}", self.name);
@@ -250,14 +201,14 @@ impl PageRun {
         fs::copy(self.home.user().join("toolsd-token"), credential).unwrap();
         let (program, arguments) = value("ExecStart").split_once(' ').unwrap();
         assert!(program.ends_with("/toolsd"));
-        let variables = [("CREDENTIALS_DIRECTORY", credentials.as_path())];
-        let server = HttpServer::start(&self.home, &self.words(arguments), &variables);
+        let variables = [("CREDENTIALS_DIRECTORY", credentials.to_str().unwrap())];
+        let server = self.serve(&self.words(arguments), &variables);
         let refused = format!("curl -s http://{}/mcp -d {{}}", server.address);
         self.shell(&refused, "Unauthorized: send the bearer token of this server");
         assert_eq!(value("ExecReload"), "/bin/kill -HUP $MAINPID");
-        server.signal(&self.home, "HUP");
-        server.wait_for("reloaded the settings and the token");
-        server.end(&self.home);
+        server.signal("HUP");
+        server.logs("reloaded the settings and the token");
+        Self::end(server);
     }
 }
 

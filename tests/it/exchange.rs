@@ -1,5 +1,6 @@
 //! Prompts from files of other systems and back: `tests/it/exchange` has the files, and what becomes of each folder.
 
+use crate::support::copy;
 use crate::support::home::Home;
 use serde_json::{Value as Json, json};
 use std::fs;
@@ -14,15 +15,6 @@ fn home(folder: &str) -> Home {
     let home = Home::with(&[("layer/README", "")]);
     copy(&data().join(folder), &home.workspace().join(folder));
     home
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() { copy(&path, &target) } else { _ = fs::copy(&path, &target).unwrap() }
-    }
 }
 
 /// All files below a folder, as one text.

@@ -1,10 +1,11 @@
 //! Several folders in one process: what the user granted can be reached by absolute paths, and nothing else.
 
+use crate::support::git;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// A workspace, two other folders, and a secret next to them.
 struct House {
@@ -49,12 +50,6 @@ impl House {
         let reported = String::from_utf8_lossy(&output.stderr);
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {reported}"))
     }
-}
-
-fn git(folder: &Path, words: &[&str]) {
-    let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
-    let ended = Command::new("git").args(identity).args(words).current_dir(folder).status().unwrap();
-    assert!(ended.success(), "git {words:?}");
 }
 
 //= docs/spec.md#roots

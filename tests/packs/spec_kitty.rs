@@ -3,7 +3,6 @@
 mod crowd;
 mod golden;
 mod network;
-mod parity;
 mod play;
 
 use play::Stage;
@@ -115,7 +114,7 @@ fn real_projects_are_read() {
             assert!(!task["title"].as_str().unwrap().is_empty(), "{slug}: {task}");
         }
     }
-    let files = play::git(&root, &["ls-files", "kitty-specs/*/tasks/WP*.md"]).lines().count() as u64;
+    let files = crate::support::git(&root, &["ls-files", "kitty-specs/*/tasks/WP*.md"]).lines().count() as u64;
     assert_eq!(packages, files, "every work package is listed");
     let valid =
         server.well("system_operations", serde_json::json!({ "project_path": path, "operation": "validate_project" }));

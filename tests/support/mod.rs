@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// No wait for a server is longer: only a bug comes near it.
 pub const SERVER_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// The revision of the protocol that tests speak, unless another one is their subject.
+const REVISION: &str = "2025-11-25";
+
 /// A running `toolsd serve`.
 pub struct Server {
     pub child: Child,
@@ -91,24 +94,35 @@ impl Server {
 
     /// What `command` serves; `home` is kept as long.
     pub fn of(command: Command, home: tempfile::TempDir) -> Self {
-        let mut server = Self::serving(command);
-        server._home = Some(home);
+        let mut server = Self::spawn(command, Some(home));
+        server.hello(REVISION);
         server
     }
 
     /// Starts a server and opens a session with it.
-    pub fn serving(mut command: Command) -> Self {
+    pub fn serving(command: Command) -> Self {
+        let mut server = Self::spawn(command, None);
+        server.hello(REVISION);
+        server
+    }
+
+    /// Starts a server that hears nothing yet.
+    pub fn spawn(mut command: Command, home: Option<tempfile::TempDir>) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
         std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let mut server = Self { child, input, lines, next: 0, instructions: String::new(), _home: None };
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "0" } });
-        let answer = server.request("initialize", hello);
-        server.instructions = answer["result"]["instructions"].as_str().unwrap_or_default().to_owned();
-        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        server
+        Self { child, input, lines, next: 0, instructions: String::new(), _home: home }
+    }
+
+    /// Opens a session of this revision of the protocol. Returns the whole answer.
+    pub fn hello(&mut self, revision: &str) -> Value {
+        let hello = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": { "name": "test", "version": "0" } });
+        let answer = self.request("initialize", hello);
+        self.instructions = answer["result"]["instructions"].as_str().unwrap_or_default().to_owned();
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        answer
     }
 
     pub fn send(&mut self, message: &Value) {
@@ -235,6 +249,19 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What git prints in a folder, with a name that needs no configuration; it must end well.
+pub fn git(folder: &Path, words: &[&str]) -> String {
+    let options = ["user.name=Corpus Bot", "user.email=bot@example.com", "core.autocrlf=false"];
+    let output = Command::new("git")
+        .args(options.iter().flat_map(|option| ["-c", option]))
+        .args(words)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// Copies a folder, so that a test may change it.

@@ -2,17 +2,11 @@
 
 use super::home::Home;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
-use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// A server that ends with the test.
 pub struct Server {
-    child: Child,
-    input: Option<ChildStdin>,
-    lines: Receiver<Value>,
-    next: u64,
+    process: super::Server,
     /// All that it said, in its order.
     pub heard: Vec<Value>,
 }
@@ -34,25 +28,9 @@ impl Server {
 
     /// Serves the workspace to a client that opens no session.
     pub fn start_modern(home: &Home, options: &[&str]) -> Self {
-        let mut child = home
-            .command()
-            .arg("serve")
-            .args(options)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(std::fs::File::create(home.log()).unwrap())
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        let (send, lines) = channel();
-        std::thread::spawn(move || {
-            for line in output.lines().map_while(Result::ok) {
-                if send.send(serde_json::from_str(&line).unwrap()).is_err() {
-                    return;
-                }
-            }
-        });
-        Self { input: child.stdin.take(), child, lines, next: 0, heard: Vec::new() }
+        let mut command = home.command();
+        command.arg("serve").args(options).stderr(std::fs::File::create(home.log()).unwrap());
+        Self { process: super::Server::spawn(command, None), heard: Vec::new() }
     }
 
     /// Begins a subscription of the stateless era.
@@ -68,21 +46,19 @@ impl Server {
 
     /// Sends a message.
     pub fn send(&mut self, message: &Value) {
-        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+        self.process.send(message);
     }
 
     /// Asks and waits for the answer.
     pub fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.next += 1;
-        let id = self.next;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        let id = self.process.tell(method, params.clone());
         self.wait(|message| message["id"] == json!(id))
     }
 
     /// Waits for a message that is the one.
     pub fn wait(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let message = self.lines.recv_timeout(Duration::from_secs(20)).unwrap();
+            let message = self.process.hear().expect("the server ended");
             self.heard.push(message.clone());
             if is_it(&message) {
                 return message;
@@ -124,17 +100,17 @@ impl Server {
 
     /// The number of its process.
     pub fn process(&self) -> u32 {
-        self.child.id()
+        self.process.pid()
     }
 
     /// Waits for its end. Returns its exit code.
     pub fn exit_code(mut self) -> Option<i32> {
-        self.child.wait().unwrap().code()
+        self.process.ended()
     }
 
     /// Ends the input, and with it the server.
     pub fn end(mut self) {
-        drop(self.input.take());
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+        drop(self.process.input.take());
+        assert_eq!(self.process.ended(), Some(0));
     }
 }

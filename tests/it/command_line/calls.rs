@@ -141,25 +141,9 @@ fn the_cost_of_lists_is_what_is_sent() {
 /// A pack of two tools, with examples of both; `budget` is its `[pack.budget]`.
 fn home_with_budget(budget: &str) -> Home {
     let pack = format!("[pack]\ntitle = \"Tea\"\ninstructions = \"prompts/tea/how.md\"\n[pack.budget]\n{budget}\n");
-    let tools = r#"
-[[tool]]
-name = "brew"
-description = "Brews a pot of tea and says how long it takes."
-effect = "pure"
-fn = "brew"
-output.type = "object"
-[[tool.example]]
-arguments = {}
-expect.result_matches = { minutes = 3 }
-[[tool]]
-name = "rinse"
-description = "Rinses a pot with hot water."
-text = "ok"
-example = [{ arguments = {}, expect.text_contains = "ok" }]
-"#;
     let home = Home::with(&[
         (".toolsd/tools.d/tea.toml", pack.as_str()),
-        (".toolsd/tools.d/tea/brew.toml", tools),
+        (".toolsd/tools.d/tea/brew.toml", include_str!("calls/brew.toml")),
         (".toolsd/tools.d/tea/brew.rhai", "fn brew(args) { #{ minutes: 3, kind: \"green tea\" } }\n"),
         (".toolsd/prompts/tea/how.md", "Brew first, and rinse the pot when all guests have gone.\n"),
     ]);

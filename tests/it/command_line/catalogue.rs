@@ -3,36 +3,7 @@
 use crate::support::home::Home;
 use serde_json::json;
 
-const PACK: &str = r#"[pack]
-title = "Review"
-version = "1.0.0"
-
-[[prompt]]
-name = "review"
-description = "Asks for a review."
-template = "templates/review/review.hbs"
-
-[[prompt.argument]]
-name = "text"
-description = "What to review."
-required = true
-
-[[prompt]]
-name = "short"
-text = "Be short: {{what}}"
-
-[[prompt.argument]]
-name = "what"
-required = true
-
-[[case]]
-title = "a review of a word"
-
-[[case.step]]
-prompt = "review"
-arguments = { text = "a ``` fence" }
-expect.text_contains = "fence"
-"#;
+const PACK: &str = include_str!("catalogue/review.toml");
 
 fn catalogue() -> Home {
     let home = Home::with(&[

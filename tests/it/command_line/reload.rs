@@ -223,30 +223,9 @@ fn a_file_that_is_written_again_as_it_was_makes_no_new_generation() {
     server.end();
 }
 
-const EDITED_GRAPH: &str = r##"
-[pack]
-title = "Pots"
-grants.read = ["*.pot"]
-[graph]
-[[tool]]
-name = "rename_pot"
-description = "Renames the pot, until the server ends."
-effect = "edits_graph"
-input = { type = "object", properties.title = { type = "string" } }
-[[resource]]
-name = "pot"
-uri = "pots:///pot"
-description = "The pot."
-fn = "pot"
-subscribe = true
-"##;
+const EDITED_GRAPH: &str = include_str!("reload/pots.toml");
 
-const EDITED_GRAPH_SCRIPT: &str = r##"
-fn build(g, config) { g.scan_files(find_files("*.pot"), "scan_pot"); }
-fn scan_pot(f, doc, args) { f.add_node("pot", "pot", #{ title: doc.text }); }
-fn pot(args) { graph().get("pot", "pot").title }
-fn rename_pot(args) { transaction("rename", |tx| tx.update_node("pot", #{ title: args.title })); "renamed" }
-"##;
+const EDITED_GRAPH_SCRIPT: &str = include_str!("reload/pots.rhai");
 
 #[test]
 fn subscribed_resources_are_updated_when_a_call_changes_the_graph() {

@@ -6,7 +6,6 @@ use crate::support::{Server, copy, systems};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The tools that look at the whole of a project.
@@ -27,17 +26,7 @@ pub fn project(corpus: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().canonicalize().unwrap();
     copy(&folder.join("corpus").join(corpus), &root);
-    make_writable(&root);
     (place, root)
-}
-
-/// The corpora may be read-only, and a copy is as its original.
-fn make_writable(path: &Path) {
-    let is_folder = path.is_dir();
-    fs::set_permissions(path, fs::Permissions::from_mode(if is_folder { 0o755 } else { 0o644 })).unwrap();
-    if is_folder {
-        fs::read_dir(path).unwrap().for_each(|entry| make_writable(&entry.unwrap().path()));
-    }
 }
 
 /// Ids and names of branches as they came out here, for those that were recorded.

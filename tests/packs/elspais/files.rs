@@ -3,22 +3,11 @@
 
 use super::changing::{mutate, project, replay};
 use crate::support::dice::Dice;
-use crate::support::{Server, systems, toolsd};
+use crate::support::{Server, git, systems, toolsd};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-fn git(root: &Path, words: &[&str]) -> String {
-    let output = Command::new("git")
-        .args(["-C", root.to_str().unwrap(), "-c", "user.name=t", "-c", "user.email=t@t", "-c", "core.autocrlf=false"])
-        .args(words)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 fn committed(root: &Path) {
     git(root, &["init", "-q", "-b", "main"]);
@@ -302,40 +291,4 @@ fn eight_writers_lose_nothing() {
     });
     let text = fs::read_to_string(root.join("spec/a.md")).unwrap();
     assert_eq!((text.matches("**Refines**: REQ-p00001").count(), text.matches("**Implements**").count()), (24, 0));
-}
-
-/// File operations are killed at random moments: no file is torn, no requirement is lost, and the next one succeeds.
-#[test]
-fn killed_at_any_moment_nothing_is_torn() {
-    let place = tempfile::tempdir().unwrap();
-    let root = place.path().join("workspace");
-    fs::create_dir(&root).unwrap();
-    many(&root, 12);
-    git(&root, &["init", "-q"]);
-    let rounds: usize = std::env::var("TOOLSD_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(30);
-    let mut dice = Dice(7);
-    for round in 0..rounds {
-        let id = format!("REQ-d{:05}", dice.below(12) + 1);
-        let here =
-            |file: &str| fs::read_to_string(root.join("spec").join(file)).unwrap().contains(&format!("## {id}:"));
-        let target = if here("a.md") { "spec/b.md" } else { "spec/a.md" };
-        let arguments = json!({ "req_id": id, "target_file": target, "save_branch": round % 5 == 0 });
-        let mut child = call(place.path(), &root, "move_requirement", &arguments).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(u64::try_from(dice.below(80)).unwrap()));
-        let _ = child.kill();
-        child.wait().unwrap();
-        let all = ["a.md", "b.md"].map(|file| fs::read_to_string(root.join("spec").join(file)).unwrap()).concat();
-        for at in 1..=12 {
-            assert!(
-                all.contains(&format!("*End* *Part {at}* | **Hash**: 00000000\n")),
-                "round {round}: part {at} is lost"
-            );
-        }
-        assert_eq!(all.matches("## REQ-").count(), all.matches("*End*").count(), "round {round}: a block is torn");
-        let began = Instant::now();
-        let next = json!({ "req_id": id, "target_id": "REQ-p00001", "new_type": if round % 2 == 0 { "refines" } else { "implements" } });
-        let output = call(place.path(), &root, "change_reference_type", &next).output().unwrap();
-        let reported: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(reported["success"], true, "round {round} after {:?}: {reported}", began.elapsed());
-    }
 }

@@ -1,12 +1,11 @@
 //! Many at once, and ends without warning: nothing is lost, no file is broken, no lock stays.
 
-use super::play::{git, project};
-use crate::support::{Server, toolsd};
+use super::play::project;
+use crate::support::{Server, git, toolsd};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -106,7 +105,7 @@ fn any_operation(root: &Path, number: u64) -> Value {
 }
 
 /// Waits for the git of a killed server, and removes the locks that it left, if any: a signal that comes while git
-/// creates such a file finds a git that does not know of it yet (3 in 100). `tests/kills.rs` tests that it is reported.
+/// creates such a file finds a git that does not know of it yet (3 in 100). `tests/git/everyday.rs` tests that it is reported.
 fn take_locks_of_git(root: &Path) -> bool {
     let locks: Vec<_> =
         ["index.lock", "HEAD.lock", "refs/heads/main.lock"].map(|name| root.join(".git").join(name)).into();
@@ -393,43 +392,6 @@ fn the_server_ends_on_a_signal() {
         let lock = fs::File::open(root.join(".kittify/.lock-WP01")).unwrap();
         lock.try_lock().unwrap();
     }
-}
-
-/// Python's `filelock` and the server exclude each other, and neither removes the file of the other.
-#[test]
-fn locks_of_python_are_respected() {
-    let python = std::env::var("TOOLSD_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let has_package =
-        Command::new(&python).args(["-c", "import filelock"]).output().is_ok_and(|ran| ran.status.success());
-    if !has_package {
-        return;
-    }
-    let (_folder, root) = project("sample", true);
-    fs::write(root.parent().unwrap().join("toolsd.toml"), "[packs.spec-kitty]\nlock_timeout_seconds = 1\n").unwrap();
-    let path = root.join(".kittify/.lock-WP01");
-    let taking = |timeout: &str, then: &str| {
-        let script = format!(
-            "import sys, filelock\nlock = filelock.FileLock(sys.argv[1], timeout={timeout})\nlock.acquire()\nprint('held', flush=True)\n{then}"
-        );
-        let mut command = Command::new(&python);
-        command.args(["-c", &script]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        command
-    };
-    let mut holder = taking("5", "sys.stdin.read()").spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "held\n");
-    let mut server = Server::start(root.parent().unwrap(), "spec-kitty");
-    let refused = add(&mut server, &root, "WP01", "note");
-    assert_eq!(refused["message"], "Resource WP01 is currently locked by another client.", "{refused}");
-    drop(holder.stdin.take());
-    holder.wait().unwrap();
-    assert_eq!(add(&mut server, &root, "WP01", "note")["success"], true);
-    let own = fs::File::options().read(true).write(true).open(&path).unwrap();
-    own.lock().unwrap();
-    assert!(!taking("0.2", "").output().unwrap().status.success());
-    drop(own);
-    assert!(taking("5", "").output().unwrap().status.success());
 }
 
 /// A project that is a linked worktree of a repository outside of the server's roots keeps what was not committed.

@@ -1,7 +1,8 @@
 //! Recorded runs of the command line, replayed: what came out, what was refused, what was committed.
 
-use super::play::{self, Stage, git};
+use super::play::{self, Stage};
 use super::{names, tables};
+use crate::support::git;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,11 +1,10 @@
 //! Runs the steps of a table: requests to a server, what came back, files, git, locks, restarts.
 
-use crate::support::{Server, copy, systems};
+use crate::support::{Server, copy, git, systems};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// A project on the disk, and the server that works on it.
@@ -22,13 +21,6 @@ pub fn data() -> PathBuf {
     systems("spec-kitty")
 }
 
-/// What git prints in a folder; it must succeed.
-pub fn git(folder: &Path, arguments: &[&str]) -> String {
-    let ran = Command::new("git").args(arguments).current_dir(folder).output().unwrap();
-    assert!(ran.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
-    String::from_utf8(ran.stdout).unwrap()
-}
-
 /// A copy of a project: `sample`, one of the corpus, or `none` for an empty folder. With `history` it is a repository.
 pub fn project(name: &str, history: bool) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -39,7 +31,6 @@ pub fn project(name: &str, history: bool) -> (tempfile::TempDir, PathBuf) {
         "sample" => copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.d/spec-kitty/sample"), &root),
         other => copy(&data().join("corpus").join(other), &root),
     }
-    writable(&root);
     git(&root, &["init", "-q", "-b", "main"]);
     git(&root, &["config", "user.name", "Corpus Bot"]);
     git(&root, &["config", "user.email", "bot@example.com"]);
@@ -50,17 +41,6 @@ pub fn project(name: &str, history: bool) -> (tempfile::TempDir, PathBuf) {
         fs::remove_dir_all(root.join(".git")).unwrap();
     }
     (folder, root)
-}
-
-/// Data may be kept read-only; a copy of it is to be worked on.
-#[allow(clippy::permissions_set_readonly_false, reason = "it is a folder of the test's own")]
-fn writable(path: &Path) {
-    let mut permissions = fs::metadata(path).unwrap().permissions();
-    permissions.set_readonly(false);
-    fs::set_permissions(path, permissions).unwrap();
-    if path.is_dir() {
-        fs::read_dir(path).unwrap().for_each(|entry| writable(&entry.unwrap().path()));
-    }
 }
 
 impl Stage {

@@ -13,18 +13,8 @@ pub fn on(folder: &Path) -> (tempfile::TempDir, PathBuf, Server) {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().canonicalize().unwrap().join("workspace");
     copy(folder, &root);
-    writable(&root);
     let server = Server::start(&root, "specman");
     (place, root, server)
-}
-
-fn writable(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = if path.is_dir() { 0o755 } else { 0o644 };
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    if path.is_dir() {
-        fs::read_dir(path).unwrap().for_each(|entry| writable(&entry.unwrap().path()));
-    }
 }
 
 fn json_file(path: &Path) -> Value {

@@ -1,86 +1,35 @@
 //! Musts that are about processes: revisions, pipes, locks, concurrent changes, audit.
 
 use super::check::{Check, table};
-use crate::support::toolsd;
+use crate::support::{Server, toolsd};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
-/// A process and its pipes.
-struct Raw {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    _home: tempfile::TempDir,
+/// The revision that these processes speak, unless another one is asked for.
+const REVISION: &str = "2025-06-18";
+
+/// A process that hears nothing yet.
+fn started(prepare: impl FnOnce(&mut Command)) -> Server {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = toolsd(home.path());
+    command.args(["serve", "--pack", "specman"]);
+    prepare(&mut command);
+    Server::spawn(command, Some(home))
 }
 
-impl Raw {
-    fn start(prepare: impl FnOnce(&mut Command)) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let mut command = toolsd(home.path());
-        command.args(["serve", "--pack", "specman"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        prepare(&mut command);
-        let mut child = command.spawn().unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, input, output, _home: home }
-    }
-
-    /// One that has shaken hands.
-    fn in_workspace(root: &Path) -> Self {
-        let mut raw = Self::start(|command| {
-            command.arg("--workspace").arg(root);
-        });
-        raw.hello("2025-06-18");
-        raw
-    }
-
-    fn hello(&mut self, revision: &str) -> Value {
-        let hello = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": { "name": "probe", "version": "7" } });
-        self.send(0, "initialize", hello);
-        let answer = self.answer(0);
-        let input = self.input.as_mut().unwrap();
-        writeln!(input, "{}", json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).unwrap();
-        answer
-    }
-
-    fn send(&mut self, id: u64, method: &str, params: Value) {
-        let input = self.input.as_mut().unwrap();
-        writeln!(input, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).unwrap();
-        input.flush().unwrap();
-    }
-
-    fn call(&mut self, id: u64, tool: &str, arguments: Value) {
-        self.send(id, "tools/call", json!({ "name": tool, "arguments": arguments }));
-    }
-
-    fn line(&mut self) -> Value {
-        let mut line = String::new();
-        assert!(self.output.read_line(&mut line).unwrap() > 0, "the process ended");
-        serde_json::from_str(&line).unwrap()
-    }
-
-    fn answer(&mut self, id: u64) -> Value {
-        loop {
-            let line = self.line();
-            if line["id"] == id && line.get("method").is_none() {
-                return line;
-            }
-        }
-    }
-
-    fn asked(&mut self, id: u64, method: &str, params: Value) -> Value {
-        self.send(id, method, params);
-        self.answer(id)
-    }
+fn in_workspace(root: &Path) -> Server {
+    let mut server = started(|command| {
+        command.arg("--workspace").arg(root);
+    });
+    server.hello(REVISION);
+    server
 }
 
-impl Drop for Raw {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        let _ = self.child.wait();
-    }
+fn tell(server: &mut Server, tool: &str, arguments: &Value) -> u64 {
+    server.tell("tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
 /// A workspace of the table, laid into a folder.
@@ -100,9 +49,9 @@ fn add_tag(number: usize) -> Value {
     json!({ "spec": { "locator": "spec://tea", "ops": [{ "op": "add_tag", "tag": format!("tag-{number:02}") }] } })
 }
 
-fn all_succeed(raw: &mut Raw, count: usize) {
+fn all_succeed(server: &mut Server, count: usize) {
     for _ in 0..count {
-        let answer = raw.line();
+        let answer = server.hear().unwrap();
         assert!(answer["result"]["isError"] != true, "{answer}");
     }
 }
@@ -120,9 +69,11 @@ fn all_tags_are_there(root: &Path, before: &str) {
 fn changes_in_a_pipeline_are_all_on_disk() {
     let (_place, root) = workspace();
     let before = fs::read_to_string(root.join("spec/tea/spec.md")).unwrap();
-    let mut raw = Raw::in_workspace(&root);
-    (0..CHANGES).for_each(|number| raw.call(number as u64 + 1, "update_artifact", add_tag(number)));
-    all_succeed(&mut raw, CHANGES);
+    let mut server = in_workspace(&root);
+    for number in 0..CHANGES {
+        tell(&mut server, "update_artifact", &add_tag(number));
+    }
+    all_succeed(&mut server, CHANGES);
     all_tags_are_there(&root, &before);
 }
 
@@ -130,11 +81,11 @@ fn changes_in_a_pipeline_are_all_on_disk() {
 fn changes_from_four_processes_are_all_on_disk() {
     let (_place, root) = workspace();
     let before = fs::read_to_string(root.join("spec/tea/spec.md")).unwrap();
-    let mut all: Vec<Raw> = (0..4).map(|_| Raw::in_workspace(&root)).collect();
+    let mut all: Vec<Server> = (0..4).map(|_| in_workspace(&root)).collect();
     for number in 0..CHANGES {
-        all[number % 4].call(number as u64 + 1, "update_artifact", add_tag(number));
+        tell(&mut all[number % 4], "update_artifact", &add_tag(number));
     }
-    all.iter_mut().for_each(|raw| all_succeed(raw, CHANGES / 4));
+    all.iter_mut().for_each(|server| all_succeed(server, CHANGES / 4));
     all_tags_are_there(&root, &before);
 }
 
@@ -146,29 +97,26 @@ fn a_held_lock_is_an_error_with_its_concept_and_a_remedy() {
     let lock = fs::File::create(root.join(".specman/cache/write.lock")).unwrap();
     lock.lock().unwrap();
     let before = fs::read_to_string(root.join("spec/tea/spec.md")).unwrap();
-    let mut raw = Raw::in_workspace(&root);
-    raw.call(1, "update_artifact", add_tag(1));
-    let answer = raw.answer(1);
-    assert_eq!(answer["result"]["isError"], true, "{answer}");
-    let reported: Value = serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    let mut server = in_workspace(&root);
+    let (reported, failed) = server.call("update_artifact", add_tag(1));
+    assert!(failed, "{reported}");
     assert_eq!((&reported["code"], &reported["artifact"]), (&json!("locked"), &json!("spec://tea")), "{reported}");
     assert!(reported["concept"].as_str().unwrap().ends_with("#concept-lifecycle-automation"), "{reported}");
     assert!(reported["remedy"].as_str().unwrap().contains("call again"), "{reported}");
     assert_eq!(fs::read_to_string(root.join("spec/tea/spec.md")).unwrap(), before);
     lock.unlock().unwrap();
-    raw.call(2, "update_artifact", add_tag(1));
-    assert!(raw.answer(2)["result"]["isError"] != true);
+    server.well("update_artifact", add_tag(1));
 }
 
 #[test]
 fn revisions_are_negotiated_and_nonsense_is_not_echoed() {
     let (_place, root) = workspace();
     let asked = |revision: &str| {
-        let mut raw = Raw::start(|command| {
+        let mut server = started(|command| {
             command.arg("--workspace").arg(&root);
         });
-        let answer = raw.hello(revision);
-        assert!(raw.asked(1, "tools/list", json!({}))["result"]["tools"][0]["name"].is_string());
+        let answer = server.hello(revision);
+        assert!(server.request("tools/list", json!({}))["result"]["tools"][0]["name"].is_string());
         answer["result"]["protocolVersion"].as_str().unwrap().to_owned()
     };
     for revision in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
@@ -182,9 +130,9 @@ fn revisions_are_negotiated_and_nonsense_is_not_echoed() {
 #[test]
 fn nothing_listens() {
     let (_place, root) = workspace();
-    let mut raw = Raw::in_workspace(&root);
-    raw.asked(1, "tools/list", json!({}));
-    let process = format!("/proc/{}", raw.child.id());
+    let mut server = in_workspace(&root);
+    server.request("tools/list", json!({}));
+    let process = format!("/proc/{}", server.pid());
     let Ok(open) = fs::read_dir(format!("{process}/fd")) else { return };
     let links: Vec<String> = open
         .filter_map(|entry| fs::read_link(entry.ok()?.path()).ok())
@@ -205,39 +153,33 @@ fn nothing_listens() {
 fn every_process_offers_the_same() {
     let (_place, root) = workspace();
     let offered = || {
-        let mut raw = Raw::in_workspace(&root);
-        ["tools/list", "prompts/list", "resources/templates/list", "resources/list"].map(|method| {
-            raw.send(1, method, json!({}));
-            let mut line = String::new();
-            raw.output.read_line(&mut line).unwrap();
-            line
-        })
+        let mut server = in_workspace(&root);
+        ["tools/list", "prompts/list", "resources/templates/list", "resources/list"]
+            .map(|method| server.request(method, json!({})).to_string())
     };
     assert_eq!(offered(), offered());
 }
 
 /// A process whose change waits for a lock that is held.
-fn waiting_change() -> (tempfile::TempDir, Raw, fs::File) {
+fn waiting_change() -> (tempfile::TempDir, Server, u64, fs::File) {
     let (place, root) = workspace();
     fs::create_dir_all(root.join(".specman/cache")).unwrap();
     let lock = fs::File::create(root.join(".specman/cache/write.lock")).unwrap();
     lock.lock().unwrap();
-    let mut raw = Raw::in_workspace(&root);
-    raw.call(1, "update_artifact", add_tag(1));
-    (place, raw, lock)
+    let mut server = in_workspace(&root);
+    let id = tell(&mut server, "update_artifact", &add_tag(1));
+    (place, server, id, lock)
 }
 
 #[test]
 fn a_ping_is_answered_during_a_call_and_the_end_of_input_ends_the_process() {
-    let (_place, mut raw, lock) = waiting_change();
-    assert_eq!(raw.asked(2, "ping", json!({}))["result"], json!({}));
+    let (_place, mut server, change, lock) = waiting_change();
+    assert_eq!(server.request("ping", json!({}))["result"], json!({}));
     lock.unlock().unwrap();
-    assert!(raw.answer(1)["result"]["isError"] != true);
-    drop(raw.input.take());
-    assert_eq!(raw.child.wait().unwrap().code(), Some(0));
-    let mut rest = String::new();
-    raw.output.read_to_string(&mut rest).unwrap();
-    assert_eq!(rest, "");
+    assert!(server.answer_to(change)["result"]["isError"] != true);
+    drop(server.input.take());
+    assert_eq!(server.ended(), Some(0));
+    assert_eq!(server.hear(), None);
 }
 
 #[test]
@@ -258,11 +200,9 @@ fn the_command_line_shows_no_prompt() {
 fn the_workspace_is_found_from_below_and_by_argument() {
     let (_place, root) = workspace();
     let discovered = |prepare: &dyn Fn(&mut Command)| {
-        let mut raw = Raw::start(prepare);
-        raw.hello("2025-06-18");
-        raw.call(1, "workspace_discovery", json!({}));
-        let text = raw.answer(1)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
-        serde_json::from_str::<Value>(&text).unwrap()
+        let mut server = started(prepare);
+        server.hello(REVISION);
+        server.well("workspace_discovery", json!({}))
     };
     let below = root.join("src/tea");
     for found in [
@@ -284,35 +224,29 @@ fn the_workspace_is_found_from_below_and_by_argument() {
 #[test]
 fn one_process_serves_one_session() {
     let (_place, root) = workspace();
-    let (mut one, mut other) = (Raw::in_workspace(&root), Raw::in_workspace(&root));
-    assert_ne!(one.child.id(), other.child.id());
-    let again = one.asked(
-        5,
-        "initialize",
-        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "b", "version": "0" } }),
-    );
-    let held = again.get("error").is_some() || again["result"]["protocolVersion"] == "2025-06-18";
+    let (mut one, mut other) = (in_workspace(&root), in_workspace(&root));
+    assert_ne!(one.pid(), other.pid());
+    let again = one.hello(REVISION);
+    let held = again.get("error").is_some() || again["result"]["protocolVersion"] == REVISION;
     assert!(held, "{again}");
-    assert_eq!(other.asked(1, "ping", json!({}))["result"], json!({}));
+    assert_eq!(other.request("ping", json!({}))["result"], json!({}));
     drop(one.input.take());
-    assert_eq!(one.child.wait().unwrap().code(), Some(0));
-    assert_eq!(other.asked(2, "ping", json!({}))["result"], json!({}));
+    assert_eq!(one.ended(), Some(0));
+    assert_eq!(other.request("ping", json!({}))["result"], json!({}));
 }
 
 #[test]
 fn every_call_leaves_a_line_of_audit() {
     let (_place, root) = workspace();
-    let mut raw = Raw::start(|command| {
+    let mut server = started(|command| {
         command.arg("--audit").arg("--workspace").arg(&root).stderr(Stdio::piped());
     });
-    raw.hello("2025-06-18");
-    raw.call(1, "update_artifact", add_tag(1));
-    raw.answer(1);
-    raw.call(2, "update_artifact", json!({ "spec": { "locator": "spec://none", "ops": [{ "op": "clear_title" }] } }));
-    raw.answer(2);
-    drop(raw.input.take());
+    server.hello(REVISION);
+    server.call("update_artifact", add_tag(1));
+    server.call("update_artifact", json!({ "spec": { "locator": "spec://none", "ops": [{ "op": "clear_title" }] } }));
+    drop(server.input.take());
     let mut said = String::new();
-    raw.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    server.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     let lines: Vec<Value> = said
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok())
@@ -333,17 +267,16 @@ fn a_long_operation_tells_its_progress() {
     let links: String = (0..30).map(|number| format!("[{number}](../../docs/page-{number}.md)\n")).collect();
     fs::write(root.join("spec/water/spec.md"), format!("# Water\n\n{links}")).unwrap();
     (0..30).for_each(|number| fs::write(root.join(format!("docs/page-{number}.md")), "# Page\n").unwrap());
-    let mut raw = Raw::in_workspace(&root);
+    let mut server = in_workspace(&root);
     let arguments = json!({ "locator": "spec://water", "transitive": true });
-    raw.send(
-        1,
+    let id = server.tell(
         "tools/call",
         json!({ "name": "validate_references", "arguments": arguments, "_meta": { "progressToken": "p" } }),
     );
     let mut reported = Vec::new();
     loop {
-        let line = raw.line();
-        if line["id"] == 1 {
+        let line = server.hear().unwrap();
+        if line["id"] == id {
             break;
         }
         assert_eq!(
@@ -361,12 +294,10 @@ fn a_long_operation_tells_its_progress() {
 /// A change that waits for a lock is shown to others that ask meanwhile.
 #[test]
 fn a_session_shows_what_is_at_work_and_what_it_holds() {
-    let (_place, mut raw, lock) = waiting_change();
+    let (_place, mut server, change, lock) = waiting_change();
     let mut calls = Vec::new();
-    for id in 2..200 {
-        raw.call(id, "session_status", json!({}));
-        let text = raw.answer(id)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
-        let reported: Value = serde_json::from_str(&text).unwrap();
+    for _ in 0..200 {
+        let reported = server.well("session_status", json!({}));
         calls = reported["calls"]
             .as_array()
             .unwrap()
@@ -380,8 +311,7 @@ fn a_session_shows_what_is_at_work_and_what_it_holds() {
     calls.sort();
     assert_eq!(calls, ["session_status", "update_artifact"]);
     lock.unlock().unwrap();
-    assert!(raw.answer(1)["result"]["isError"] != true);
-    raw.call(500, "session_status", json!({}));
-    let text = raw.answer(500)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
-    assert!(!text.contains("update_artifact"), "{text}");
+    assert!(server.answer_to(change)["result"]["isError"] != true);
+    let reported = server.well("session_status", json!({}));
+    assert!(!reported.to_string().contains("update_artifact"), "{reported}");
 }

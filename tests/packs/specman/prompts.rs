@@ -1,6 +1,6 @@
 //! The prompts as texts: short enough, complete, the same by the prompt tool; what the original served, this serves.
 
-use super::check::lay;
+use super::check::{lay, table};
 use super::golden::on;
 use crate::support::{Server, systems};
 use serde_json::{Value, json};
@@ -10,124 +10,24 @@ use std::path::Path;
 /// What a prompt may have at most.
 const MAX_WORDS: usize = 900;
 
-/// A prompt, its argument with what that completes to, and what it must say.
-type ReportedText = (&'static str, Option<(&'static str, &'static str)>, &'static [&'static str]);
+/// A prompt of the table.
+struct Prompt {
+    name: String,
+    /// The argument that it needs, and what that completes to.
+    argument: Option<(String, String)>,
+    /// What it must say besides what each says.
+    says: Vec<String>,
+}
 
-/// Each prompt, the argument that it needs, what that completes to, and what else the prompt must say.
-const ALL: &[ReportedText] = &[
-    (
-        "spec",
-        None,
-        &[
-            "`create_artifact`",
-            "Artifact class: specification",
-            "RFC 2119",
-            "Adversarial review",
-            "**Stop.**",
-            "!slug-of-the-heading.category:",
-            "`Concept: `",
-        ],
-    ),
-    (
-        "impl",
-        Some(("spec", "tea")),
-        &[
-            "`create_artifact`",
-            "Artifact class: implementation",
-            "## Plan",
-            "## Traceability",
-            "questions",
-            "**Stop.**",
-        ],
-    ),
-    (
-        "feat",
-        Some(("target", "tea-rust")),
-        &[
-            "`create_artifact`",
-            "Work type: `feat`",
-            "`tea-rust/feat/NAME`",
-            "Do not touch code",
-            "**Stop.**",
-            "Fill the sections",
-        ],
-    ),
-    (
-        "ref",
-        Some(("target", "tea-rust")),
-        &[
-            "`create_artifact`",
-            "Work type: `ref`",
-            "`tea-rust/ref/NAME`",
-            "Do not touch code",
-            "**Stop.**",
-            "Fill the sections",
-        ],
-    ),
-    (
-        "fix",
-        Some(("target", "tea-rust")),
-        &[
-            "`create_artifact`",
-            "Work type: `fix`",
-            "`tea-rust/fix/NAME`",
-            "Do not touch code",
-            "**Stop.**",
-            "Fill the sections",
-        ],
-    ),
-    (
-        "draft",
-        Some(("target", "tea")),
-        &[
-            "`create_artifact`",
-            "Work type: `draft`",
-            "`tea/draft/NAME`",
-            "Adversarial Review",
-            "Questions",
-            "**Stop.**",
-        ],
-    ),
-    (
-        "revision",
-        Some(("target", "tea")),
-        &[
-            "`create_artifact`",
-            "Work type: `revision`",
-            "`tea/revision/NAME`",
-            "Draft Wording",
-            "Adversarial Review",
-            "Questions",
-            "**Stop.**",
-        ],
-    ),
-    (
-        "modify_spec",
-        Some(("target", "tea")),
-        &["`update_artifact`", "What depends on it", "- impl://tea-rust (impl/tea-rust/impl.md)", "set_version"],
-    ),
-    ("modify_impl", Some(("target", "tea-rust")), &["`update_artifact`", "set_location", "`compliance_report`"]),
-    (
-        "modify_scratch",
-        Some(("target", "hot-tea")),
-        &["`update_artifact`", "Work type: `feat`", "`target` never changes"],
-    ),
-    (
-        "migration",
-        Some(("target", "tea")),
-        &[
-            "`create_artifact`",
-            "before you read any code",
-            "- [ ] **1. Enumerate the source files",
-            "**4. Generate the implementation documentation",
-        ],
-    ),
-    (
-        "compliance",
-        Some(("implementation", "tea-rust")),
-        &["`create_artifact`", "impl://tea-rust/compliance", "work type `ref`", "[ENSURES: constraint-id:TEST]"],
-    ),
-];
+fn all() -> Vec<Prompt> {
+    let text = |row: &Value, key: &str| row.get(key).map(|text| text.as_str().unwrap().to_owned());
+    let prompt = |row: &Value| Prompt {
+        name: text(row, "name").unwrap(),
+        argument: text(row, "argument").map(|argument| (argument, text(row, "completes").unwrap())),
+        says: row["says"].as_array().unwrap().iter().map(|part| part.as_str().unwrap().to_owned()).collect(),
+    };
+    table().list("prompt").iter().map(prompt).collect()
+}
 
 /// What each of them says.
 const EACH: &[&str] = &[
@@ -140,8 +40,8 @@ const EACH: &[&str] = &[
     "## The request",
 ];
 
-fn arguments(of: Option<(&str, &str)>) -> Value {
-    of.map_or_else(|| json!({}), |(name, value)| json!({ name: value }))
+fn arguments(prompt: &Prompt) -> Value {
+    prompt.argument.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
 }
 
 fn said(server: &mut Server, name: &str, arguments: &Value) -> Result<String, Value> {
@@ -174,15 +74,16 @@ fn every_prompt_says_all_that_it_must_in_few_words() {
         .iter()
         .map(|prompt| prompt["name"].as_str().unwrap().to_owned())
         .collect();
-    let mut known: Vec<String> = ALL.iter().map(|(name, ..)| (*name).to_owned()).collect();
+    let mut known: Vec<String> = all().into_iter().map(|prompt| prompt.name).collect();
     listed.sort();
     known.sort();
     assert_eq!(listed, known);
-    for (name, argument, parts) in ALL {
-        let text = said(&mut server, name, &arguments(*argument)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    for prompt in all() {
+        let name = &prompt.name;
+        let text = said(&mut server, name, &arguments(&prompt)).unwrap_or_else(|error| panic!("{name}: {error}"));
         let words = text.split_whitespace().count();
         assert!(words <= MAX_WORDS, "{name} has {words} words");
-        for part in EACH.iter().chain(*parts) {
+        for part in EACH.iter().copied().chain(prompt.says.iter().map(String::as_str)) {
             assert!(text.contains(part), "{name} lacks {part:?}:\n{text}");
         }
         assert!(text.trim_end().lines().rev().take(3).any(|line| line.starts_with("None was given")), "{name}");
@@ -198,8 +99,8 @@ fn the_prompt_tool_says_what_the_prompts_say() {
     let place = tempfile::tempdir().unwrap();
     workspace("tea", place.path());
     let mut server = Server::start(place.path(), "specman");
-    for (name, argument, _) in ALL {
-        let arguments = arguments(*argument);
+    for prompt in all() {
+        let (name, arguments) = (&prompt.name, arguments(&prompt));
         let text = said(&mut server, name, &arguments).unwrap();
         let answer = server.request(
             "tools/call",
@@ -220,7 +121,7 @@ fn every_argument_that_names_an_artifact_is_completed() {
     let place = tempfile::tempdir().unwrap();
     workspace("tea", place.path());
     let mut server = Server::start(place.path(), "specman");
-    for (name, argument, _) in ALL {
+    for Prompt { name, argument, .. } in all() {
         let Some((argument, wanted)) = argument else { continue };
         let asked = json!({ "ref": { "type": "ref/prompt", "name": name }, "argument": { "name": argument, "value": &wanted[..1] } });
         let answer = server.request("completion/complete", asked);
