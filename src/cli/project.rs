@@ -280,10 +280,7 @@ impl Project {
             trust.allow(SETTINGS_FILE, settings, Permissions::from_settings(&source));
         }
         for state in states {
-            let known = trust.layers.get(&state.name).and_then(|known| known.first());
-            // Who agreed to later versions once agrees until that is taken back.
-            let later = known.is_some_and(|known| known.later && known.source == state.source);
-            trust.allow_layer(&state.name, state.to_trusted(later));
+            trust.allow_layer(&state.name, state.to_trusted(false));
         }
         trust.layers.retain(|name, _| self.definitions.iter().any(|layer| layer.name.value == *name));
     }

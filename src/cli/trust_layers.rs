@@ -78,7 +78,6 @@ impl ListedLayer {
 
     /// Allows it. With `later`, also later versions that the same key signs.
     pub fn allow(&self, trust: &mut WorkspaceTrust, later: bool) {
-        let later = later || self.before.as_ref().is_some_and(|before| before.later);
         trust.allow_layer(&self.state.name, self.state.to_trusted(later));
     }
 

@@ -31,11 +31,13 @@ pub const PRIMITIVE: Primitive = Primitive {
         };
         let mut encoded = BoundedText::default();
         for piece in guard::pieces(args.text("text")) {
-            for part in piece?.split_inclusive(|character| !stays(character)) {
-                let plain = part.trim_end_matches(|character| !stays(character));
-                encoded.push(plain)?;
-                for byte in part[plain.len()..].bytes() {
-                    encoded.push(percent_encode_byte(byte))?;
+            for character in piece?.chars() {
+                let mut bytes = [0; 4];
+                let written = character.encode_utf8(&mut bytes);
+                if stays(character) {
+                    encoded.push(written)?;
+                } else {
+                    written.bytes().try_for_each(|byte| encoded.push(percent_encode_byte(byte)))?;
                 }
             }
         }

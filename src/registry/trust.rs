@@ -156,9 +156,12 @@ impl WorkspaceTrust {
         self.files.insert(path.to_owned(), TrustedFile { hash, permissions, edits_until, earlier });
     }
 
-    /// Trusts a content of the layer `name`. The contents before it are kept, since they serve while this one cannot.
-    pub fn allow_layer(&mut self, name: &str, layer: TrustedLayer) {
+    /// Trusts a content of the layer `name`. The contents before it are kept, since they serve while this one cannot. If
+    /// later versions of the same signer were trusted, they still are, until that is taken back.
+    pub fn allow_layer(&mut self, name: &str, mut layer: TrustedLayer) {
         let known = self.layers.entry(name.to_owned()).or_default();
+        let goes_on = |before: &TrustedLayer| before.later && before.source == layer.source;
+        layer.later |= layer.signer.is_some() && known.first().is_some_and(goes_on);
         known.retain(|before| before.content != layer.content);
         known.insert(0, layer);
         known.truncate(MAX_TRUSTED_CONTENTS);
