@@ -95,7 +95,7 @@ fn part(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) 
             is_cut.then(|| format!("what is outside of `{visible}` is not shown or added: the repository is `{top}`"))
         );
     }
-    let staged = call.ask(&["diff", "--cached", "--name-only", "-z", "--no-renames", "HEAD"])?.output;
+    let staged = call.ask(&["diff", "--cached", "--name-only", "-z", "--no-relative", "--no-renames", "HEAD"])?.output;
     let prefix = format!("{}/", path::relative(visible, top).unwrap_or_default());
     let outside =
         staged.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !name.starts_with(prefix.as_bytes()));
@@ -145,7 +145,7 @@ pub(super) fn check_partial_clone(call: &GitCall<'_>, verb: &GitVerb, said: &Git
 /// Collects which protected files of toolsd a verb changed since the commit `before`.
 pub(super) fn collect_own_files(call: &mut GitCall<'_>, before: &str) -> Result<()> {
     let own = [".toolsd", "toolsd.toml"].map(|name| path::join(&call.repository.top, name));
-    let words = ["diff", "--cached", "--name-only", "--no-ext-diff", before, "--", &own[0], &own[1]];
+    let words = ["diff", "--cached", "--name-only", "--no-relative", "--no-ext-diff", before, "--", &own[0], &own[1]];
     let printed = String::from_utf8_lossy(&call.ask(&words)?.output).into_owned();
     let names: Vec<String> = printed.lines().map(|name| format!("`{name}`")).collect();
     if !names.is_empty() {
