@@ -89,16 +89,11 @@ pub(super) fn init_repository(disk: &Disk, env: &[(String, String)]) -> Result<(
     {
         let root = disk.root().to_owned();
         let command = ProgramCommand {
-            program: "git".to_owned(),
-            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
-            folder: ".".to_owned(),
-            input: Vec::new(),
             env: env.to_vec(),
-            time: Duration::from_secs(60),
-            most: 1 << 20,
             needs: RequiredGrant::WriteGit,
             confinement: Confinement { read: vec![root.clone()], write: vec![root], ..Confinement::default() },
             stop: || Ok(()),
+            ..ProgramCommand::git(arguments, Duration::from_secs(60), 1 << 20)
         };
         let ran = disk.run(&command)?;
         if ran.code != 0 {
