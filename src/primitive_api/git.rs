@@ -60,7 +60,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
     let _turn = call::wait_for_turn(context, &repository, verb.needs())?;
     let mut call = GitCall::new(&**world, repository, folder, said.index.as_deref());
     if verb.words.is_empty() {
-        return builtin_verbs::answer(&call, verb, &options);
+        return builtin_verbs::answer(&mut call, verb, &options);
     }
     call.check_paths(verb, &said, &options)?;
     notices::collect(&mut call, verb, &said, &options)?;

@@ -19,7 +19,8 @@ fn word(kind: OptionKind) -> Option<&'static str> {
             Some(word)
         }
         OptionKind::Ref(word) | OptionKind::Refs(word) => Some(word).filter(|word| !word.is_empty()),
-        OptionKind::Input(_, words) => words.first().copied(),
+        OptionKind::Message => Some("-F"),
+        OptionKind::Files => Some("--stdin-paths"),
         _ => None,
     }
 }
@@ -67,7 +68,7 @@ fn the_table_is_sound() {
             let named = word(option.kind).unwrap_or_default();
             let name = named.trim_start_matches('-').trim_end_matches('=');
             // toolsd writes what it reads there.
-            let is_given = matches!(option.kind, OptionKind::Input(..));
+            let is_given = matches!(option.kind, OptionKind::Message | OptionKind::Files);
             assert!(!NEVER.contains(&name) || is_given, "{} {named}", verb.name);
             // A value is part of the word, or the next word of an option that always takes one.
             let apart = is_given || stands_apart(option.kind) || matches!(option.kind, OptionKind::Flag(_));
