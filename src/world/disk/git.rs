@@ -23,7 +23,6 @@ use runner::{DEVICES, ENVIRONMENT};
 
 pub(in crate::world::disk) use discovery::find_repository;
 pub(in crate::world::disk) use own_files::write;
-pub(in crate::world::disk) use runner::owned;
 pub use settings::is_reported;
 pub(in crate::world::disk) use stamp::stamp;
 

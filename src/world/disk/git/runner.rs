@@ -42,7 +42,7 @@ const MAX_TIME: Duration = Duration::from_secs(20);
 const MAX_BYTES: usize = 4 << 20;
 
 /// Variables as a command takes them.
-pub(in crate::world::disk) fn owned(variables: &[(&str, &str)]) -> Vec<(String, String)> {
+pub(super) fn owned(variables: &[(&str, &str)]) -> Vec<(String, String)> {
     variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
