@@ -120,7 +120,8 @@ pub(super) fn remove(call: &mut GitCall<'_>, verb: &GitVerb, mut said: GitArgume
             && repository.top == place
         {
             let below = GitCall::new(call.world, repository, place.clone(), None);
-            let status = below.ask(&["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"])?;
+            let status =
+                below.ask(&["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"])?;
             if status.code != 0 || !status.output.is_empty() {
                 let reported =
                     format!("fatal: '{given}' contains modified or untracked files, use --force to delete it\n");
