@@ -11,7 +11,7 @@ use crate::world::run::{GitChanges, ProgramOutput, RequiredGrant};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The transports that a remote may have, which git itself checks, whatever the user's configuration makes of the address.
+/// The transports that a remote may have. Git itself checks them, whatever the user's configuration makes of an address.
 const TRANSPORTS: &str = "git:http:https:ssh";
 
 /// Asks a remote.

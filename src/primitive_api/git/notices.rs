@@ -12,29 +12,18 @@ use crate::world::repository::Repository;
 use crate::world::run::GitChanges;
 
 /// The hooks that git runs, by the verbs that it runs them for.
-pub(super) const HOOKS: &[(&str, &[&str])] = &[
-    ("commit-msg", &["commit", "merge"]),
-    ("post-checkout", &["switch", "worktree_add"]),
-    ("post-commit", &["commit"]),
-    ("post-merge", &["merge"]),
-    ("pre-auto-gc", &["commit", "fetch", "merge"]),
-    ("pre-commit", &["commit"]),
-    ("pre-merge-commit", &["merge"]),
-    ("prepare-commit-msg", &["commit", "merge"]),
+pub(super) const HOOKS: [(&str, &str); 9] = [
+    ("commit-msg", "commit merge"),
+    ("post-checkout", "switch worktree_add"),
+    ("post-commit", "commit"),
+    ("post-merge", "merge"),
+    ("pre-auto-gc", "commit fetch merge"),
+    ("pre-commit", "commit"),
+    ("pre-merge-commit", "merge"),
+    ("prepare-commit-msg", "commit merge"),
     (
         "reference-transaction",
-        &[
-            "branch",
-            "branch_delete",
-            "commit",
-            "delete_ref",
-            "fetch",
-            "merge",
-            "reset",
-            "switch",
-            "update_ref",
-            "worktree_add",
-        ],
+        "branch branch_delete commit delete_ref fetch merge reset switch update_ref worktree_add",
     ),
 ];
 
@@ -67,7 +56,8 @@ pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArgument
             found.push("what this call has written is not on the disk yet: git does not see it".to_owned());
         }
     } else {
-        let runs = |hook: &&String| HOOKS.iter().any(|(known, verbs)| known == hook && verbs.contains(&verb.name));
+        let names = |verbs: &str| verbs.split(' ').any(|one| one == verb.name);
+        let runs = |hook: &&String| HOOKS.iter().any(|(known, verbs)| known == hook && names(verbs));
         let hooks: Vec<&str> = repository.hooks.iter().filter(runs).map(String::as_str).collect();
         if !hooks.is_empty() {
             found.push(format!("hooks do not run: {}", hooks.join(", ")));

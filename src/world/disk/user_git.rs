@@ -11,18 +11,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 /// The variables by which git would find another repository than the temporary one (`git rev-parse --local-env-vars`).
-const REPOSITORY_VARIABLES: [&str; 10] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_SHALLOW_FILE",
-    "GIT_GRAFT_FILE",
-    "GIT_REPLACE_REF_BASE",
-];
+const REPOSITORY_VARIABLES: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY \
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_NAMESPACE GIT_SHALLOW_FILE GIT_GRAFT_FILE \
+    GIT_REPLACE_REF_BASE";
 
 /// Settings that no configuration changes: no hook, no submodule, only sound objects, nothing in the background, and an
 /// end to a server that sends nothing for a minute.
@@ -80,7 +71,7 @@ impl UserGit {
         command.arg(self.option).arg(&self.folder);
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         command.args(arguments).current_dir(&self.folder);
-        for name in REPOSITORY_VARIABLES {
+        for name in REPOSITORY_VARIABLES.split(' ') {
             command.env_remove(name);
         }
         command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS).env("LC_ALL", "C");

@@ -15,8 +15,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// Programs that git would start. Absent: editors, pagers and prompts, which variables of `runner` replace, and what only
-/// transports read, since a fetch has other settings.
+/// Programs that git would start. Absent: editors, pagers and prompts, which variables of `runner` replace, and what
+/// only transports read, since a fetch has other settings.
 const PROGRAMS: &[(&str, &str)] = &[
     ("commit.gpgSign", "false"),
     ("core.fsmonitor", "false"),
@@ -69,17 +69,8 @@ const FORM: &[(&str, &str)] = &[
 ];
 
 /// Keys, and sections, of the user's own that count where the repository does not set them.
-const USER_KEYS: [&str; 9] = [
-    "author.",
-    "committer.",
-    "core.autocrlf",
-    "core.eol",
-    "core.safecrlf",
-    "init.defaultbranch",
-    "merge.conflictstyle",
-    "merge.renames",
-    "user.",
-];
+const USER_KEYS: &str = "author. committer. core.autocrlf core.eol core.safecrlf init.defaultbranch \
+    merge.conflictstyle merge.renames user.";
 
 /// Files that the user names by a key, and where they are else, in the folder of configurations.
 const FILES_OF_USER: [(&str, &str); 2] =
@@ -96,7 +87,7 @@ const MAX_KEPT: usize = 64;
 
 /// Whether a setting of the user counts in every repository and is shown to packs.
 pub fn is_reported(setting: &GitSetting) -> bool {
-    USER_KEYS.iter().any(|known| setting.key == *known || known.ends_with('.') && setting.key.starts_with(known))
+    USER_KEYS.split(' ').any(|known| setting.key == known || known.ends_with('.') && setting.key.starts_with(known))
 }
 
 /// The files that the user's own settings name, with the key that names each.
@@ -108,14 +99,16 @@ pub(super) fn user_files(repository: &Repository) -> Vec<(&'static str, String)>
     FILES_OF_USER.into_iter().filter_map(file).collect()
 }
 
-fn at_home(value: &str) -> Option<String> {
+/// The path of a file that is named by an absolute path, or from the home folder.
+pub(super) fn at_home(value: &str) -> Option<String> {
     match value.strip_prefix("~/") {
         Some(rest) => Some(path::join(&home_folder()?, rest)),
         None => path::is_absolute(value).then(|| value.to_owned()),
     }
 }
 
-fn config_folder() -> Option<String> {
+/// Where git looks for the user's `git/config` and similar files.
+pub(super) fn config_folder() -> Option<String> {
     env("XDG_CONFIG_HOME")
         .filter(|folder| path::is_absolute(folder))
         .or_else(|| Some(path::join(&home_folder()?, ".config")))
