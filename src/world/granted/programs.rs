@@ -237,7 +237,8 @@ impl GrantedWorld {
         Ok(places)
     }
 
-    /// The repository of a folder, for what the pack may do there. What is done with it later needs no further grant.
+    /// The repository of a folder, for what the pack may do there. To hold it, and to write files of git in it, needs no
+    /// further grant: this is the only way to one.
     pub(super) fn chosen_repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
         let asked = ProgramCommand::git(&[], Duration::ZERO, 0);
         self.check_run(&ProgramCommand { needs, folder: folder.to_owned(), ..asked })?;
