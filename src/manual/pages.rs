@@ -88,7 +88,7 @@ pub fn describe_option(option: &GitOption) -> String {
 
 /// Adds the git verbs, from their table. Every verb also takes `folder` and `check`.
 fn push_verbs(text: &mut String, verbs: impl Iterator<Item = &'static GitVerb>) {
-    let common: Vec<String> = git::COMMON.iter().map(|(name, doc)| format!("`{name}`: {doc}")).collect();
+    let common: Vec<String> = git::COMMON.iter().map(|option| format!("`{}`: {}", option.name, option.doc)).collect();
     text.push_str(&format!("\nEvery verb takes {}\n\n| verb | options | |\n|---|---|---|\n", common.join(" ")));
     for verb in verbs {
         let mut options: Vec<String> = verb.options().map(describe_option).collect();

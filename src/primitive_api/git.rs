@@ -16,7 +16,7 @@ mod verbs;
 mod worktree;
 
 pub use arguments::{COMMON, unknown_option};
-pub use call::check_git_version;
+pub use call::git_version;
 
 use super::declaration::{Args, Param, optional, required};
 use super::host::Context;
@@ -54,13 +54,13 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
     let verb = find_verb(name, needs)?;
     let said = build_arguments(verb, &options)?;
     let world = context.host.world();
-    check_git_version(&**world)?;
+    git_version(&**world)?;
     let folder = options.get("cwd").and_then(Value::as_text).unwrap_or(".").to_owned();
     let repository = world.repository(&folder, verb.needs())?;
     let _turn = call::wait_for_turn(context, &repository, verb.needs())?;
     let mut call = GitCall::new(&**world, repository, folder, said.index.as_deref());
     if verb.words.is_empty() {
-        return builtin_verbs::answer(&call, verb, &options);
+        return builtin_verbs::answer(&mut call, verb, &options);
     }
     call.check_paths(verb, &said, &options)?;
     notices::collect(&mut call, verb, &said, &options)?;

@@ -376,7 +376,6 @@ impl Programs for GrantedWorld {
     }
 
     fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
-        self.check_git_writes()?;
         self.world.hold_repository(repository)
     }
 

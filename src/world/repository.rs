@@ -1,12 +1,11 @@
 //! A repository of git as toolsd found it: the location of its parts, and its configuration.
 
-/// A part of every repository: without it git does not take a folder for one.
-pub const HEAD: &str = "HEAD";
+use std::collections::BTreeSet;
 
 /// Whether git takes a folder for a repository that has what `has` says: `is_git_directory()` in its `setup.c`. One
 /// that names a folder shared with others (`commondir`) has its objects and refs there.
 pub fn is_repository(mut has: impl FnMut(&str) -> bool) -> bool {
-    has(HEAD) && (has("commondir") || has("objects") && has("refs"))
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 /// A repository that toolsd chose for one call. All paths are absolute and free of symlinks.
@@ -76,17 +75,10 @@ impl Repository {
 
     /// The names of the filters (`filter.NAME.clean` and similar), which are programs, sorted.
     pub fn filters(&self) -> Vec<&str> {
+        let set = self.settings.iter().filter(|one| !one.value.is_empty());
         let named =
-            |setting: &'_ GitSetting| ["clean", "smudge", "process"].iter().any(|end| setting.key.ends_with(end));
-        let mut found: Vec<&str> = self
-            .settings
-            .iter()
-            .filter(|setting| named(setting) && !setting.value.is_empty())
-            .filter_map(|setting| setting.key.strip_prefix("filter.")?.rsplit_once('.').map(|(name, _)| name))
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
+            set.filter_map(|one| ["clean", "smudge", "process"].iter().find_map(|end| one.between("filter", end)));
+        named.collect::<BTreeSet<&str>>().into_iter().collect()
     }
 
     /// The folder of the command below the top: empty at the top, otherwise with a `/` at its end.

@@ -1,6 +1,7 @@
 //! What running a program needs and returns. The disk runs it.
 
 use crate::diagnostic::Result;
+use crate::guard;
 use std::time::Duration;
 
 /// A program and how to run it. There is no shell: each argument arrives unchanged.
@@ -190,6 +191,22 @@ pub struct ProgramOutput {
 }
 
 impl ProgramCommand {
+    /// A command of git in the root: it reads, and may touch nothing.
+    pub fn git(words: &[&str], time: Duration, most: usize) -> Self {
+        Self {
+            program: "git".to_owned(),
+            arguments: words.iter().map(|word| (*word).to_owned()).collect(),
+            folder: ".".to_owned(),
+            input: Vec::new(),
+            env: Vec::new(),
+            time,
+            most,
+            needs: RequiredGrant::ReadGit,
+            confinement: Confinement::default(),
+            stop: guard::check,
+        }
+    }
+
     /// The command as a person would type it, cut.
     pub fn line(&self) -> String {
         // An argument that toolsd adds itself.

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
-use toolsd::primitive_api::git::verb::{GitVerb, InputKind, OptionKind, VariableKind};
+use toolsd::primitive_api::git::verb::{GitVerb, OptionKind};
 use toolsd::primitive_api::git::{read_verbs, write_verbs};
 
 /// What is asked, in addition to the kinds of options.
@@ -93,13 +93,13 @@ fn value(verb: &GitVerb, name: &str, kind: OptionKind) -> Value {
         OptionKind::Text("--format=") => json!("%(refname) %(objecttype)"),
         OptionKind::Text("--diff-filter=") => json!("AM"),
         OptionKind::Text("--grep=" | "-e") => json!("line"),
-        OptionKind::Text(_) | OptionKind::Input(InputKind::Text, _) => json!("said"),
-        OptionKind::Variable(VariableKind::Index) => json!("own"),
-        OptionKind::Variable(VariableKind::Person) => json!("Bea <bea@example.org>"),
-        OptionKind::Variable(VariableKind::Date) => json!("2026-02-03T04:05:06Z"),
+        OptionKind::Text(_) | OptionKind::Message => json!("said"),
+        OptionKind::Index => json!("own"),
+        OptionKind::Person => json!("Bea <bea@example.org>"),
+        OptionKind::Date => json!("2026-02-03T04:05:06Z"),
         OptionKind::Path => json!("trees/w"),
-        OptionKind::Paths | OptionKind::Input(InputKind::Files, _) => json!(["deep"]),
-        OptionKind::Input(InputKind::Lines, _) => json!([]),
+        OptionKind::Paths | OptionKind::Files => json!(["deep"]),
+        OptionKind::Lines => json!([]),
         OptionKind::Host(_) => json!(20),
     }
 }
@@ -193,15 +193,15 @@ fn typed(verb: &GitVerb, options: &Value) -> (Vec<String>, Vec<u8>) {
                 }
             }
             OptionKind::Paths => paths = all(value),
-            OptionKind::Input(InputKind::Files, _) => words.extend(all(value)),
-            OptionKind::Input(InputKind::Text, more) => {
-                words.extend(more.iter().map(|word| (*word).to_owned()));
+            OptionKind::Files => words.extend(all(value)),
+            OptionKind::Message => {
+                words.extend(["-F", "-"].map(str::to_owned));
                 input = text(value).into_bytes();
             }
-            OptionKind::Input(InputKind::Lines, _) => {
+            OptionKind::Lines => {
                 input = all(value).iter().flat_map(|line| format!("{line}\n").into_bytes()).collect();
             }
-            OptionKind::Variable(_) | OptionKind::Host(_) => {}
+            OptionKind::Person | OptionKind::Date | OptionKind::Index | OptionKind::Host(_) => {}
         }
     }
     words.retain(|word| !OWN.contains(&word.as_str()) && !word.starts_with("--ignore-submodules="));

@@ -98,7 +98,7 @@ fn no_key_of_a_repository_starts_a_program() {
 
 /// Every verb with what it needs, in a repository in which each of its commits and files exists.
 pub fn every_verb() -> Vec<(bool, &'static str, Value)> {
-    use toolsd::primitive_api::git::verb::{InputKind, OptionKind};
+    use toolsd::primitive_api::git::verb::OptionKind;
     let of = |verb: &'static toolsd::primitive_api::git::verb::GitVerb| {
         let mut options = json!({ "check": false });
         for option in verb.options().filter(|option| option.is_required) {
@@ -106,13 +106,12 @@ pub fn every_verb() -> Vec<(bool, &'static str, Value)> {
                 ("path", _) => json!("trees/w"),
                 (_, OptionKind::FullRef) => json!("refs/heads/new"),
                 ("remote", _) => json!("o"),
-                ("show", OptionKind::Host(_)) => json!("top"),
                 ("name" | "names", OptionKind::Ref(_) | OptionKind::Refs(_)) => json!("new"),
                 (_, OptionKind::Refs(_)) => json!(["other"]),
                 (_, OptionKind::Ref(_)) => json!("other"),
                 (_, OptionKind::OneOf(_, known)) => json!(known[0]),
-                (_, OptionKind::Paths | OptionKind::Input(InputKind::Files, _)) => json!(["a.txt"]),
-                (_, OptionKind::Input(InputKind::Lines, _)) => json!([]),
+                (_, OptionKind::Paths | OptionKind::Files) => json!(["a.txt"]),
+                (_, OptionKind::Lines) => json!([]),
                 _ => json!("new"),
             };
         }

@@ -147,8 +147,8 @@ fn remotes_are_named_and_inside_a_root() {
     for (name, reported) in [
         ("far", "outside of the root"),
         ("file", "outside of the root"),
-        ("ext", "is not reached by"),
-        ("odd", "is not reached by"),
+        ("ext", "transport 'ext' not allowed"),
+        ("odd", "transport 'odd' not allowed"),
         ("../far", "there is no remote"),
         ("nere", "known: `near`"),
     ] {

@@ -5,14 +5,14 @@ use crate::cli::context::{
 };
 use crate::cli::terminal::TextStyle;
 use crate::definition::SETTINGS_FILE;
-use crate::primitive_api::git::check_git_version;
+use crate::diagnostic::Code;
+use crate::primitive_api::git::git_version;
 use crate::registry::{PackPart, Permissions, RefusedPart, Registry, is_withheld};
 use crate::value::Json;
 use crate::world::Files;
 use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, secret_variable, state_folder, try_git};
-use crate::world::run::{Confinement, ProgramCommand, RequiredGrant};
+use crate::world::run::RequiredGrant;
 use serde_json::json;
-use std::time::Duration;
 
 /// The result of one check.
 pub struct Finding {
@@ -177,30 +177,15 @@ pub fn sandbox(_: &CommandContext) -> Vec<Finding> {
 
 /// Reports whether git is installed, and which version.
 pub fn git(context: &CommandContext) -> Vec<Finding> {
-    let command = ProgramCommand {
-        program: "git".to_owned(),
-        arguments: vec!["--version".to_owned()],
-        folder: ".".to_owned(),
-        input: Vec::new(),
-        env: Vec::new(),
-        time: Duration::from_secs(10),
-        most: 1024,
-        needs: RequiredGrant::ReadGit,
-        confinement: Confinement::default(),
-        stop: || Ok(()),
-    };
-    let version = match context.workspace.run(&command) {
-        Ok(ran) if ran.code == 0 => String::from_utf8_lossy(&ran.output).trim().to_owned(),
-        Ok(ran) => return vec![Finding::broken("git", format!("`git --version` ends with code {}", ran.code))],
+    let version = match git_version(&*context.workspace) {
+        Ok(version) => version,
+        Err(diagnostic) if diagnostic.code == Code("git") => return vec![Finding::from_diagnostic("git", &diagnostic)],
         Err(diagnostic) => {
             let next = "install git: packs with a `git` grant need it";
             return vec![Finding::note("git", diagnostic.message.clone()).next(next)];
         }
     };
-    if let Err(diagnostic) = check_git_version(&*context.workspace) {
-        return vec![Finding::from_diagnostic("git", &diagnostic)];
-    }
-    let mut findings = try_git_steps(&version);
+    let mut findings = try_git_steps(version);
     // What a pack is refused here, it is refused whatever its grants say.
     findings.push(match context.workspace.repository(".", RequiredGrant::ReadGit) {
         Ok(repository) => Finding::ok("git", format!("the repository here is `{}`", repository.top)),

@@ -1,15 +1,16 @@
 //! The options of a script as command-line arguments of git: one `--name=value` for each, and nothing else.
 
-use super::verb::{GitOption, GitVerb, HostOptionKind, InputKind, OptionKind, VariableKind};
+use super::verb::{GitOption, GitVerb, OptionKind, option};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::{Map, Value};
+use crate::value::{Kind, Map, Value};
 
 /// The options of every verb, in addition to its own.
-pub const COMMON: [(&str, &str); 3] = [
-    ("cwd", "The folder it runs in (default: the root of the workspace)."),
-    ("check", "Whether an exit code other than 0 is an error (default: `true`)."),
-    (
+pub const COMMON: [GitOption; 3] = [
+    option("cwd", OptionKind::Host(Kind::Text), "The folder it runs in (default: the root of the workspace)."),
+    option("check", OptionKind::Host(Kind::Bool), "Whether an exit code other than 0 is an error (default: `true`)."),
+    option(
         "lossy_utf8",
+        OptionKind::Host(Kind::Bool),
         "Accepts output that is not valid UTF-8: `text` has `\u{fffd}` for wrong bytes, and `bytes` is \
          all that git printed.",
     ),
@@ -63,21 +64,10 @@ pub(super) fn build_arguments(verb: &GitVerb, options: &Map) -> Result<GitArgume
             return Err(error);
         }
     }
-    for (name, doc) in COMMON {
-        let Some(value) = options.get(name).filter(|value| !value.is_null()) else { continue };
-        let (takes, is_right) = match name {
-            "cwd" => ("text", value.as_text().is_some()),
-            _ => ("flag", matches!(value, Value::Bool(_))),
-        };
-        if !is_right {
-            let message = format!("`{name}` of git \"{}\" takes a {takes}, got {}", verb.name, value.kind().name());
-            return Err(Diagnostic::new(Code::ARGUMENTS, message).help(doc));
-        }
-    }
     let mut said =
         GitArguments { words: verb.words.iter().map(|word| (*word).to_owned()).collect(), ..GitArguments::default() };
     let given = |option: &GitOption| options.get(option.name).filter(|value| !value.is_null());
-    for option in verb.options() {
+    for option in COMMON.iter().chain(verb.options()) {
         if let Some(value) = given(option) {
             OptionWriter { verb, option }.say(value, &mut said)?;
         }
@@ -91,7 +81,7 @@ pub(super) fn build_arguments(verb: &GitVerb, options: &Map) -> Result<GitArgume
 
 /// The error for an option that a verb does not have.
 pub fn unknown_option(verb: &GitVerb, key: &str) -> Option<Box<Diagnostic>> {
-    let names = || verb.options().map(|option| option.name).chain(COMMON.iter().map(|(name, _)| *name));
+    let names = || verb.options().chain(&COMMON).map(|option| option.name);
     if names().any(|name| name == key) {
         return None;
     }
@@ -124,21 +114,23 @@ impl OptionWriter<'_> {
             OptionKind::FullRef => said.names.push(self.full_ref(value)?),
             OptionKind::Path => said.names.push(self.name(self.text(value)?)?),
             OptionKind::Paths => said.paths = self.texts(value)?,
-            OptionKind::Input(kind, words) => {
-                said.words.extend(words.iter().map(|word| (*word).to_owned()));
-                match kind {
-                    InputKind::Text => said.input = self.text(value)?.into_bytes(),
-                    InputKind::Files => said.files = self.texts(value)?,
-                    InputKind::Lines => {
-                        let lines = self.texts(value)?;
-                        said.input = lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect();
-                    }
-                }
+            OptionKind::Message => {
+                said.words.extend(["-F", "-"].map(str::to_owned));
+                said.input = self.text(value)?.into_bytes();
             }
-            OptionKind::Variable(VariableKind::Person) => said.env.extend(self.person(value)?),
-            OptionKind::Variable(VariableKind::Date) => said.env.extend(of_both("DATE", &self.text(value)?)),
-            OptionKind::Variable(VariableKind::Index) => said.index = Some(self.index(value)?),
-            OptionKind::Host(shape) => self.host(value, shape)?,
+            OptionKind::Lines => {
+                let lines = self.texts(value)?;
+                said.input = lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect();
+            }
+            OptionKind::Files => {
+                said.words.push("--stdin-paths".to_owned());
+                said.files = self.texts(value)?;
+            }
+            OptionKind::Person => said.env.extend(self.person(value)?),
+            OptionKind::Date => said.env.extend(of_both("DATE", &self.text(value)?)),
+            OptionKind::Index => said.index = Some(self.index(value)?),
+            OptionKind::Host(kind) if value.kind() != kind => return Err(self.wrong(self.option.kind.name(), value)),
+            OptionKind::Host(_) => {}
         }
         Ok(())
     }
@@ -230,17 +222,6 @@ impl OptionWriter<'_> {
         match !name.is_empty() && name.len() <= 40 && name.chars().all(good) {
             true => Ok(name),
             false => Err(self.refused(format!("`{name}` is not a name of an index"), "letters, digits, `-` and `_`")),
-        }
-    }
-
-    fn host(&self, value: &Value, shape: HostOptionKind) -> Result<()> {
-        match shape {
-            HostOptionKind::Flag => self.flag(value).map(drop),
-            HostOptionKind::Text => self.text(value).map(drop),
-            HostOptionKind::Integer => match value {
-                Value::Integer(_) => Ok(()),
-                other => Err(self.wrong("number", other)),
-            },
         }
     }
 }

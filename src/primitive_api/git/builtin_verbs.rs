@@ -1,54 +1,38 @@
 //! Verbs that toolsd answers itself, from what it knows of the repository: `config` and `repository`.
 
-use super::arguments::{checks, is_on};
+use super::arguments::is_on;
 use super::call::GitCall;
 use super::verb::GitVerb;
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::Result;
 use crate::pattern::Pattern;
 use crate::value::{Map, Value};
 use crate::world::disk::is_reported;
 use crate::world::repository::{GitSetting, normalize_key};
+use crate::world::run::{GitChanges, ProgramOutput};
 
 /// The answer, as git would give it.
-pub(super) fn answer(call: &GitCall<'_>, verb: &GitVerb, options: &Map) -> Result<Value> {
-    let reported = if verb.name == "repository" { Some(place(call, options)?) } else { config(call, options)? };
+pub(super) fn answer(call: &mut GitCall<'_>, verb: &GitVerb, options: &Map) -> Result<Value> {
+    let reported = if verb.name == "repository" { Some(place(call, options)) } else { config(call, options)? };
     let code = i64::from(reported.is_none());
-    if code != 0 && checks(options) {
-        return Err(Diagnostic::new(Code("git"), "no key of the configuration is meant")
-            .author_help("use `check: false` to get the code instead"));
-    }
-    let reported = reported.unwrap_or_default();
-    let line = reported.lines().next().unwrap_or_default().to_owned();
-    Ok(Value::map([
-        ("code", Value::Integer(code)),
-        ("text", reported.into()),
-        ("line", line.into()),
-        ("errors", String::new().into()),
-        ("notices", Value::list([])),
-    ]))
+    let ran = ProgramOutput { code, output: reported.unwrap_or_default().into_bytes(), ..ProgramOutput::default() };
+    let asked = ["name", "pattern"].iter().find_map(|name| text(options, name));
+    let shown = call.step(&[&[verb.name][..], asked.as_slice()].concat(), GitChanges::Nothing);
+    super::answer::answer(call, &shown, ran, options)
 }
 
 fn text<'a>(options: &'a Map, name: &str) -> Option<&'a str> {
     options.get(name).and_then(Value::as_text)
 }
 
-fn place(call: &GitCall<'_>, options: &Map) -> Result<String> {
+fn place(call: &GitCall<'_>, options: &Map) -> String {
     let repository = &call.repository;
-    let known = [
-        ("top", repository.top.clone()),
-        ("prefix", repository.prefix()),
-        ("git_dir", repository.git_dir.clone()),
-        ("common_dir", repository.common_dir.clone()),
-    ];
-    let asked = text(options, "show").unwrap_or_default();
-    match known.iter().find(|(name, _)| *name == asked) {
-        Some((_, place)) => Ok(format!("{place}\n")),
-        None => {
-            let names = known.map(|(name, _)| name);
-            Err(Diagnostic::new(Code::ARGUMENTS, format!("git \"repository\" does not show `{asked}`"))
-                .help(did_you_mean(asked, names).unwrap_or_else(|| names.join(", "))))
-        }
-    }
+    let place = match text(options, "show") {
+        Some("top") => &repository.top,
+        Some("prefix") => &repository.prefix(),
+        Some("git_dir") => &repository.git_dir,
+        _ => &repository.common_dir,
+    };
+    format!("{place}\n")
 }
 
 /// Lines as `git config --get` and `--get-regexp` write them.

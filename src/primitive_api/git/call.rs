@@ -51,27 +51,16 @@ impl<'a> GitCall<'a> {
 }
 
 impl GitCall<'_> {
-    /// A command that is not run yet. `words` begin with git's subcommand.
-    pub(super) fn command(&self, words: Vec<String>, git: GitUse) -> ProgramCommand {
-        let is_reading = git.changes == GitChanges::Nothing;
-        ProgramCommand {
-            program: "git".to_owned(),
-            arguments: [vec!["--no-pager".to_owned()], words].concat(),
-            folder: self.folder.clone(),
-            input: Vec::new(),
-            env: self.index.clone().map(|file| ("GIT_INDEX_FILE".to_owned(), file)).into_iter().collect(),
-            time: MAX_GIT_TIMEOUT,
-            most: MAX_OUTPUT,
-            needs: if is_reading { RequiredGrant::ReadGit } else { RequiredGrant::WriteGit },
-            confinement: Confinement { git, ..Confinement::default() },
-            stop: guard::check,
-        }
-    }
-
-    /// The same from words of toolsd itself, with these changes.
+    /// A command that is not run yet, with these changes. `words` begin with git's subcommand.
     pub(super) fn step(&self, words: &[&str], changes: GitChanges) -> ProgramCommand {
-        let words = words.iter().map(|word| (*word).to_owned()).collect();
-        self.command(words, GitUse { changes, ..GitUse::default() })
+        let words = [&["--no-pager"][..], words].concat();
+        ProgramCommand {
+            folder: self.folder.clone(),
+            env: self.index.clone().map(|file| ("GIT_INDEX_FILE".to_owned(), file)).into_iter().collect(),
+            needs: if changes == GitChanges::Nothing { RequiredGrant::ReadGit } else { RequiredGrant::WriteGit },
+            confinement: Confinement { git: GitUse { changes, ..GitUse::default() }, ..Confinement::default() },
+            ..ProgramCommand::git(&words, MAX_GIT_TIMEOUT, MAX_OUTPUT)
+        }
     }
 
     /// The command of a verb, with all its arguments in order.
@@ -99,8 +88,9 @@ impl GitCall<'_> {
         for file in &said.files {
             input.extend([path::join(&self.repository.folder, file).as_bytes(), b"\n"].concat());
         }
-        let git = GitUse { looks_at_files, changes: verb.changes };
-        let mut command = self.command(words, git);
+        let mut command = self.step(&[], verb.changes);
+        command.arguments.append(&mut words);
+        command.confinement.git.looks_at_files = looks_at_files;
         command.input = input;
         command.env.extend(said.env);
         command
@@ -210,35 +200,30 @@ fn looks(verb: &GitVerb, said: &GitArguments, options: &Map) -> bool {
     }
 }
 
-/// Refuses a git that is too old; asks for its version once per process.
-pub fn check_git_version(world: &dyn World) -> Result<()> {
-    static KNOWN: OnceLock<()> = OnceLock::new();
-    if KNOWN.get().is_some() {
-        return Ok(());
+/// The version of git, in its own words; it is asked once per process.
+///
+/// # Errors
+/// There is none, it fails, or it is too old.
+pub fn git_version(world: &dyn World) -> Result<&'static str> {
+    static KNOWN: OnceLock<String> = OnceLock::new();
+    if let Some(known) = KNOWN.get() {
+        return Ok(known);
     }
-    let command = ProgramCommand {
-        program: "git".to_owned(),
-        arguments: vec!["version".to_owned()],
-        folder: ".".to_owned(),
-        input: Vec::new(),
-        env: Vec::new(),
-        time: Duration::from_secs(20),
-        most: 1 << 10,
-        needs: RequiredGrant::ReadGit,
-        confinement: Confinement::default(),
-        stop: guard::check,
-    };
-    let reported = String::from_utf8_lossy(&world.run(&command)?.output).into_owned();
+    let ran = world.run(&ProgramCommand::git(&["version"], Duration::from_secs(20), 1 << 10))?;
+    if ran.code != 0 {
+        let message = format!("`git version` ended with {}", ran.code);
+        return Err(Diagnostic::new(Code("git"), message).help("put a git that works first in `PATH`"));
+    }
+    let reported = String::from_utf8_lossy(&ran.output).trim().to_owned();
     let mut numbers = reported.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u64>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     //= docs/spec.md#git
     //# A git older than 2.38 MUST be refused at its first use.
     if version < OLDEST {
-        let message = format!("`{}` is too old", reported.trim());
+        let message = format!("`{reported}` is too old");
         return Err(Diagnostic::new(Code("git"), message).help(format!("git {}.{} or later", OLDEST.0, OLDEST.1)));
     }
-    let _known_by_another_thread = KNOWN.set(());
-    Ok(())
+    Ok(KNOWN.get_or_init(|| reported))
 }
 
 //= docs/spec.md#git

@@ -11,8 +11,8 @@ use crate::world::run::{GitChanges, ProgramOutput, RequiredGrant};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The transports that a remote may have.
-const TRANSPORTS: [&str; 4] = ["git", "http", "https", "ssh"];
+/// The transports that a remote may have. Git itself checks them, whatever the user's configuration makes of an address.
+const TRANSPORTS: &str = "git:http:https:ssh";
 
 /// Asks a remote.
 pub(super) fn run(call: &mut GitCall<'_>, said: &GitArguments, options: &Map) -> Result<Value> {
@@ -31,6 +31,8 @@ pub(super) fn run(call: &mut GitCall<'_>, said: &GitArguments, options: &Map) ->
     let before = call.ask(&listed)?.output;
     let mut command = call.step(&[], GitChanges::Repository);
     (command.arguments, command.needs, command.input) = (words, RequiredGrant::FetchGit, before.clone());
+    let allowed = if folder.is_some() { "file" } else { TRANSPORTS };
+    command.env.push(("GIT_ALLOW_PROTOCOL".to_owned(), allowed.to_owned()));
     command.confinement.read.extend(folder);
     command.time = match options.get("timeout_ms") {
         Some(Value::Integer(ms)) => Duration::from_millis(u64::try_from(*ms).unwrap_or(0)),
@@ -61,18 +63,10 @@ fn address(call: &GitCall<'_>, remote: &str) -> Result<(String, Option<String>)>
                 .unwrap_or_else(|| "`git remote add` makes one".to_owned()),
         ));
     };
-    if let Some((transport, _)) = url.split_once("://").filter(|(transport, _)| *transport != "file") {
-        return match TRANSPORTS.contains(&transport) {
-            true => Ok((url.clone(), None)),
-            false => Err(not_reached(remote, url)),
-        };
-    }
     let given = url.strip_prefix("file://").unwrap_or(url);
-    // Git's own rule: a `:` before the first `/` ends the name of a host.
-    if let Some((host, _)) = given.split_once(':').filter(|(host, _)| !host.contains('/')) {
-        // `ext::`, `fd::` and similar prefixes name a program.
-        let is_program = url.contains("::") || host.is_empty();
-        return if is_program { Err(not_reached(remote, url)) } else { Ok((url.clone(), None)) };
+    // Git's own rule: a `:` before the first `/` ends the name of a host or of a transport.
+    if given.split_once(':').is_some_and(|(host, _)| !host.contains('/')) {
+        return Ok((url.clone(), None));
     }
     let absolute = path::join(&call.repository.top, given);
     let place = call.world.spelled(&absolute);
@@ -83,14 +77,6 @@ fn address(call: &GitCall<'_>, remote: &str) -> Result<(String, Option<String>)>
     // A symlink may lead out.
     call.world.stat(&place)?;
     Ok((absolute.clone(), Some(absolute)))
-}
-
-fn not_reached(remote: &str, url: &str) -> Box<Diagnostic> {
-    Diagnostic::new(
-        Code("git"),
-        format!("the remote `{remote}` is `{url}`, which is not reached by one of {}", TRANSPORTS.join(", ")),
-    )
-    .help("a person can fetch from it: `git fetch`")
 }
 
 /// Moves the refs of the repository that the fetch moved.

@@ -85,7 +85,7 @@ fn changed_files(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments, option
 fn check_filled(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments) -> Result<()> {
     let filters = filling(&call.repository);
     let name = |at: usize| said.names.get(at).map_or("HEAD", String::as_str);
-    let between = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--diff-filter=d"];
+    let between = ["diff", "--name-only", "-z", "--no-relative", "--no-renames", "--no-ext-diff", "--diff-filter=d"];
     let (commit, words) = match verb.name {
         "switch" => (name(0), vec!["HEAD".to_owned(), name(0).to_owned()]),
         "merge" => (name(0), vec![format!("HEAD...{}", name(0))]),

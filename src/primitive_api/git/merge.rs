@@ -182,7 +182,10 @@ impl Merge<'_, '_> {
     fn stop(&self, merged: &MergedTree) -> Result<ProgramOutput> {
         let mut output = merged.messages.clone();
         if self.is_squash {
-            let log = self.call.ask(&["log", "--no-decorate", &format!("{}..{}", self.head, self.other)])?.output;
+            let range = format!("{}..{}", self.head, self.other);
+            // As `git merge --squash` lists them, whatever `log` is configured to show.
+            let form = ["--no-decorate", "--no-abbrev-commit", "--pretty=medium", "--date=default"];
+            let log = self.call.ask(&[&["log"][..], &form, &[range.as_str()]].concat())?.output;
             self.own_file("SQUASH_MSG", Some(&[b"Squashed commit of the following:\n\n", &log[..]].concat()))?;
             output.extend_from_slice(b"Squash commit -- not updating HEAD\n");
         }

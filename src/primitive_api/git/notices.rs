@@ -12,29 +12,18 @@ use crate::world::repository::Repository;
 use crate::world::run::GitChanges;
 
 /// The hooks that git runs, by the verbs that it runs them for.
-pub(super) const HOOKS: &[(&str, &[&str])] = &[
-    ("commit-msg", &["commit", "merge"]),
-    ("post-checkout", &["switch", "worktree_add"]),
-    ("post-commit", &["commit"]),
-    ("post-merge", &["merge"]),
-    ("pre-auto-gc", &["commit", "fetch", "merge"]),
-    ("pre-commit", &["commit"]),
-    ("pre-merge-commit", &["merge"]),
-    ("prepare-commit-msg", &["commit", "merge"]),
+pub(super) const HOOKS: [(&str, &str); 9] = [
+    ("commit-msg", "commit merge"),
+    ("post-checkout", "switch worktree_add"),
+    ("post-commit", "commit"),
+    ("post-merge", "merge"),
+    ("pre-auto-gc", "commit fetch merge"),
+    ("pre-commit", "commit"),
+    ("pre-merge-commit", "merge"),
+    ("prepare-commit-msg", "commit merge"),
     (
         "reference-transaction",
-        &[
-            "branch",
-            "branch_delete",
-            "commit",
-            "delete_ref",
-            "fetch",
-            "merge",
-            "reset",
-            "switch",
-            "update_ref",
-            "worktree_add",
-        ],
+        "branch branch_delete commit delete_ref fetch merge reset switch update_ref worktree_add",
     ),
 ];
 
@@ -67,7 +56,8 @@ pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArgument
             found.push("what this call has written is not on the disk yet: git does not see it".to_owned());
         }
     } else {
-        let runs = |hook: &&String| HOOKS.iter().any(|(known, verbs)| known == hook && verbs.contains(&verb.name));
+        let names = |verbs: &str| verbs.split(' ').any(|one| one == verb.name);
+        let runs = |hook: &&String| HOOKS.iter().any(|(known, verbs)| known == hook && names(verbs));
         let hooks: Vec<&str> = repository.hooks.iter().filter(runs).map(String::as_str).collect();
         if !hooks.is_empty() {
             found.push(format!("hooks do not run: {}", hooks.join(", ")));
@@ -95,7 +85,7 @@ fn part(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) 
             is_cut.then(|| format!("what is outside of `{visible}` is not shown or added: the repository is `{top}`"))
         );
     }
-    let staged = call.ask(&["diff", "--cached", "--name-only", "-z", "--no-renames", "HEAD"])?.output;
+    let staged = call.ask(&["diff", "--cached", "--name-only", "-z", "--no-relative", "--no-renames", "HEAD"])?.output;
     let prefix = format!("{}/", path::relative(visible, top).unwrap_or_default());
     let outside =
         staged.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !name.starts_with(prefix.as_bytes()));
@@ -145,7 +135,7 @@ pub(super) fn check_partial_clone(call: &GitCall<'_>, verb: &GitVerb, said: &Git
 /// Collects which protected files of toolsd a verb changed since the commit `before`.
 pub(super) fn collect_own_files(call: &mut GitCall<'_>, before: &str) -> Result<()> {
     let own = [".toolsd", "toolsd.toml"].map(|name| path::join(&call.repository.top, name));
-    let words = ["diff", "--cached", "--name-only", "--no-ext-diff", before, "--", &own[0], &own[1]];
+    let words = ["diff", "--cached", "--name-only", "--no-relative", "--no-ext-diff", before, "--", &own[0], &own[1]];
     let printed = String::from_utf8_lossy(&call.ask(&words)?.output).into_owned();
     let names: Vec<String> = printed.lines().map(|name| format!("`{name}`")).collect();
     if !names.is_empty() {

@@ -1,5 +1,6 @@
 //! The description of a verb of git: its options by name and kind, what it looks at and what it changes.
 
+use crate::value::Kind;
 use crate::world::run::{GitChanges, RequiredGrant};
 
 /// A verb of `git_read` or `git`.
@@ -72,62 +73,35 @@ pub enum OptionKind {
     Paths,
     /// A path, positional among the names.
     Path,
-    /// What git reads on its standard input, and the arguments that make it do so.
-    Input(InputKind, &'static [&'static str]),
-    /// A variable of git's environment.
-    Variable(VariableKind),
-    /// An option that toolsd evaluates itself.
-    Host(HostOptionKind),
-}
-
-/// What git reads on its standard input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputKind {
-    /// A text.
-    Text,
-    /// Lines.
+    /// A message, which git reads on its standard input (`-F -`).
+    Message,
+    /// Lines, which git reads there.
     Lines,
-    /// Paths of files, whose contents git reads: a line for each.
+    /// Paths of files, which git reads there (`--stdin-paths`), a line for each: it reads their contents.
     Files,
-}
-
-/// The contents of a variable of git's environment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VariableKind {
-    /// The author and committer: `NAME <EMAIL>`.
+    /// The author and committer, as variables of git's environment: `NAME <EMAIL>`.
     Person,
-    /// When a commit was made.
+    /// When a commit was made, as variables.
     Date,
-    /// The name of an index in addition to that of the user.
+    /// The name of an index in addition to that of the user, as a variable.
     Index,
-}
-
-/// The kind of an option that toolsd evaluates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HostOptionKind {
-    /// `true` or `false`.
-    Flag,
-    /// A text.
-    Text,
-    /// A whole number.
-    Integer,
+    /// An option that toolsd evaluates itself: a flag, a text or a whole number.
+    Host(Kind),
 }
 
 impl OptionKind {
     /// The word for it in documentation and messages.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Flag(_) | Self::Host(HostOptionKind::Flag) => "flag",
-            Self::Number(_) | Self::Host(HostOptionKind::Integer) => "number",
+            Self::Flag(_) | Self::Host(Kind::Bool) => "flag",
+            Self::Number(_) | Self::Host(Kind::Integer) => "number",
             Self::OneOf(..) => "one of",
             Self::Ref(_) | Self::FullRef => "name",
             Self::Refs(_) => "name or list of names",
             Self::Path => "path",
-            Self::Paths | Self::Input(InputKind::Files, _) => "path or list of paths",
-            Self::Input(InputKind::Lines, _) => "list of lines",
-            Self::Text(_) | Self::Input(InputKind::Text, _) | Self::Variable(_) | Self::Host(HostOptionKind::Text) => {
-                "text"
-            }
+            Self::Paths | Self::Files => "path or list of paths",
+            Self::Lines => "list of lines",
+            Self::Text(_) | Self::Message | Self::Person | Self::Date | Self::Index | Self::Host(_) => "text",
         }
     }
 

@@ -4,8 +4,11 @@
 //! starts no process. Others are absent only because no pack has needed them yet: each is a row.
 
 use super::verb::FileUse::{Compares, Fills, Looks, Searches, TakesIn};
-use super::verb::OptionKind::{Flag, FullRef, Host, Input, Number, OneOf, Path, Paths, Ref, Refs, Text, Variable};
-use super::verb::{GitOption, GitVerb, HostOptionKind, InputKind, VariableKind, option, required};
+use super::verb::OptionKind::{
+    Date, Flag, FullRef, Host, Index, Lines, Message, Number, OneOf, Path, Paths, Person, Ref, Refs, Text,
+};
+use super::verb::{GitOption, GitVerb, OptionKind, option, required};
+use crate::value::Kind;
 use crate::world::run::GitChanges::{Files, Repository};
 
 const PATHS: GitOption = option("paths", Paths, "Only these files, and files in these folders.");
@@ -18,9 +21,8 @@ const REF_FORMAT: GitOption = option("format", Text("--format="), "Format of eac
 const SORT: GitOption = option("sort", Text("--sort="), "Sort key, such as `-committerdate`.");
 const CONTAINS: GitOption = option("contains", Ref("--contains="), "Only refs that contain this commit.");
 const MERGED: GitOption = option("merged", Ref("--merged="), "Only refs that this commit contains.");
-const INDEX: GitOption =
-    option("index", Variable(VariableKind::Index), "Name of a separate index, so that the user's does not change.");
-const MESSAGE: GitOption = option("message", Input(InputKind::Text, &["-F", "-"]), "The commit message.");
+const INDEX: GitOption = option("index", Index, "Name of a separate index, so that the user's does not change.");
+const MESSAGE: GitOption = option("message", Message, "The commit message.");
 
 /// Options of everything that walks along commits.
 const WALKING: &[GitOption] = &[
@@ -281,15 +283,15 @@ pub(super) const VERBS: &[GitVerb] = &[
         "config",
         &[],
         &[&[
-            option("name", Host(HostOptionKind::Text), "A key, such as `remote.origin.url`."),
+            option("name", Host(Kind::Text), "A key, such as `remote.origin.url`."),
             option(
                 "pattern",
-                Host(HostOptionKind::Text),
+                Host(Kind::Text),
                 "A regular expression for keys, which are in lower case except for their middle part.",
             ),
             option(
                 "show_scope",
-                Host(HostOptionKind::Flag),
+                Host(Kind::Bool),
                 "Prefixes each line with `local`, `worktree`, `global`, `system` or `command` (toolsd's environment) and a \
                  tab.",
             ),
@@ -302,8 +304,8 @@ pub(super) const VERBS: &[GitVerb] = &[
         &[],
         &[&[required(
             "show",
-            Host(HostOptionKind::Text),
-            "`top`, `prefix` (the folder of the call below the top), `git_dir` or `common_dir`.",
+            OneOf("", &["top", "prefix", "git_dir", "common_dir"]),
+            "The place; `prefix` is the folder of the call below the top.",
         )]],
         "Shows where the repository of a folder is.",
     ),
@@ -402,14 +404,7 @@ pub(super) const VERBS: &[GitVerb] = &[
     GitVerb::new(
         "update_index",
         &["update-index", "--add", "--index-info"],
-        &[&[
-            required(
-                "entries",
-                Input(InputKind::Lines, &[]),
-                "`MODE HASH` or `0 ZEROS`, a tab, and the path from the top.",
-            ),
-            INDEX,
-        ]],
+        &[&[required("entries", Lines, "`MODE HASH` or `0 ZEROS`, a tab, and the path from the top."), INDEX]],
         "Changes entries of an index.",
     )
     .changing(Repository),
@@ -420,8 +415,8 @@ pub(super) const VERBS: &[GitVerb] = &[
             required("tree", Ref(""), "The tree."),
             option("parents", Refs("-p"), "The parent commits."),
             required("message", MESSAGE.kind, "The commit message."),
-            option("author", Variable(VariableKind::Person), "Author and committer: `NAME <EMAIL>`."),
-            option("date", Variable(VariableKind::Date), "Date: `SECONDS +ZONE` or ISO 8601."),
+            option("author", Person, "Author and committer: `NAME <EMAIL>`."),
+            option("date", Date, "Date: `SECONDS +ZONE` or ISO 8601."),
         ]],
         "Creates a commit from a tree. No branch moves.",
     )
@@ -429,7 +424,7 @@ pub(super) const VERBS: &[GitVerb] = &[
     GitVerb::new(
         "hash_object",
         &["hash-object", "-w", "--no-filters"],
-        &[&[required("paths", Input(InputKind::Files, &["--stdin-paths"]), "The files.")]],
+        &[&[required("paths", OptionKind::Files, "The files.")]],
         "Stores the unconverted contents of files, and prints a hash for each.",
     )
     .changing(Repository)
@@ -476,7 +471,7 @@ pub(super) const VERBS: &[GitVerb] = &[
     GitVerb::new(
         "sparse_checkout",
         &["sparse-checkout", "set", "--no-cone", "--stdin"],
-        &[&[required("patterns", Input(InputKind::Lines, &[]), "Patterns of the visible files, as in `.gitignore`.")]],
+        &[&[required("patterns", Lines, "Patterns of the visible files, as in `.gitignore`.")]],
         "Hides files of a working tree.",
     )
     .changing(Files)
@@ -521,7 +516,7 @@ pub(super) const VERBS: &[GitVerb] = &[
             option("refs", Refs(""), "The branches (default: all)."),
             QUIET,
             option("prune", Flag("--prune"), "Removes refs of branches that no longer exist."),
-            option("timeout_ms", Host(HostOptionKind::Integer), "Timeout in milliseconds."),
+            option("timeout_ms", Host(Kind::Integer), "Timeout in milliseconds."),
         ]],
         "Fetches branches of a remote as `refs/remotes/REMOTE/BRANCH`, by http, https, ssh or git, or from a folder \
          below the roots. Uses proxies, keys and passwords of the user's own configuration, not of the repository's.",

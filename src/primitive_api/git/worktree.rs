@@ -25,11 +25,6 @@ pub(super) fn add(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, o
         let message = "the refs of this repository are a table: a working tree of it is made by git alone";
         return Err(Diagnostic::new(Code("git"), message).help("a person can make it: `git worktree add`"));
     }
-    let failed = |reported: String| ProgramOutput {
-        code: 128,
-        errors: format!("fatal: {reported}\n").into(),
-        ..Default::default()
-    };
     if call.world.stat(&place)?.is_some() && !call.world.list(&place).is_ok_and(|entries| entries.is_empty()) {
         return answer(call, &shown, failed(format!("'{given}' already exists")), options);
     }
@@ -68,6 +63,11 @@ pub(super) fn add(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, o
     connect(call, &place, &head)?;
     let ran = fill(call, &place, is_on(options, "quiet"))?;
     answer(call, &shown, ran, options)
+}
+
+/// What git prints when it refuses.
+fn failed(reported: String) -> ProgramOutput {
+    ProgramOutput { code: 128, errors: format!("fatal: {reported}\n").into(), ..ProgramOutput::default() }
 }
 
 /// Whether the repository has a working tree at this path, though its folder is missing or empty.
@@ -120,13 +120,12 @@ pub(super) fn remove(call: &mut GitCall<'_>, verb: &GitVerb, mut said: GitArgume
             && repository.top == place
         {
             let below = GitCall::new(call.world, repository, place.clone(), None);
-            let status = below.ask(&["status", "--porcelain", "--ignore-submodules=dirty"])?;
+            let status =
+                below.ask(&["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"])?;
             if status.code != 0 || !status.output.is_empty() {
-                let reported =
-                    format!("fatal: '{given}' contains modified or untracked files, use --force to delete it\n");
-                let ran = ProgramOutput { code: 128, errors: reported.into(), ..ProgramOutput::default() };
+                let reported = format!("'{given}' contains modified or untracked files, use --force to delete it");
                 let shown = call.command_of(verb, said, options);
-                return answer(call, &shown, ran, options);
+                return answer(call, &shown, failed(reported), options);
             }
         }
         said.words.push("--force".to_owned());

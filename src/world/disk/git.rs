@@ -24,20 +24,12 @@ use runner::{DEVICES, ENVIRONMENT};
 
 pub(in crate::world::disk) use discovery::find_repository;
 pub(in crate::world::disk) use own_files::write;
-pub(in crate::world::disk) use runner::owned;
 pub use settings::is_reported;
 pub(in crate::world::disk) use stamp::stamp;
 
 /// The user's identity and the date, as toolsd's own environment passes them to git.
-const IDENTITY: [&str; 7] = [
-    "EMAIL",
-    "GIT_AUTHOR_DATE",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_AUTHOR_NAME",
-    "GIT_COMMITTER_DATE",
-    "GIT_COMMITTER_EMAIL",
-    "GIT_COMMITTER_NAME",
-];
+const IDENTITY: &str = "EMAIL GIT_AUTHOR_DATE GIT_AUTHOR_EMAIL GIT_AUTHOR_NAME GIT_COMMITTER_DATE \
+    GIT_COMMITTER_EMAIL GIT_COMMITTER_NAME";
 
 /// Files that change git's answers about others. Git does not print their contents.
 const DECIDING: [&str; 2] = [".gitattributes", ".gitignore"];
@@ -50,8 +42,8 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     let mut command = command.clone();
     if command.needs != RequiredGrant::ReadGit {
         // The user's identity: variables that the call sets take precedence.
-        let own = IDENTITY.iter().filter(|name| !command.env.iter().any(|(set, _)| set == *name));
-        let own: Vec<_> = own.filter_map(|name| Some(((*name).to_owned(), system::env(name)?))).collect();
+        let own = IDENTITY.split(' ').filter(|name| !command.env.iter().any(|(set, _)| set == name));
+        let own: Vec<_> = own.filter_map(|name| Some((name.to_owned(), system::env(name)?))).collect();
         command.env.extend(own);
     }
     if command.needs == RequiredGrant::FetchGit {

@@ -76,37 +76,26 @@ impl ScratchWorld {
 
     /// Makes the folder a repository on the branch `main`, with one commit of all its files.
     pub fn init_git(&self) -> Result<()> {
-        init_repository(&self.disk, &[])
-    }
-}
-
-/// Makes the folder of a disk a repository on the branch `main`, with one commit of all its files.
-pub(super) fn init_repository(disk: &Disk, env: &[(String, String)]) -> Result<()> {
-    let quiet =
-        ["core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false"].map(|setting| ["-c", setting]).concat();
-    let commit = ["commit", "-q", "--allow-empty", "-m", "The files of the case"];
-    for arguments in [&["init", "-q", "-b", "main", "--template="][..], &["add", "-A"], &[&quiet[..], &commit].concat()]
-    {
-        let root = disk.root().to_owned();
-        let command = ProgramCommand {
-            program: "git".to_owned(),
-            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
-            folder: ".".to_owned(),
-            input: Vec::new(),
-            env: env.to_vec(),
-            time: Duration::from_secs(60),
-            most: 1 << 20,
-            needs: RequiredGrant::WriteGit,
-            confinement: Confinement { read: vec![root.clone()], write: vec![root], ..Confinement::default() },
-            stop: || Ok(()),
-        };
-        let ran = disk.run(&command)?;
-        if ran.code != 0 {
-            let reported = String::from_utf8_lossy(&ran.errors).trim().to_owned();
-            return Err(Diagnostic::new(Code::WORLD, format!("`{}` failed: {reported}", command.line())));
+        let quiet =
+            ["core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false"].map(|setting| ["-c", setting]).concat();
+        let commit = ["commit", "-q", "--allow-empty", "-m", "The files of the case"];
+        let init = ["init", "-q", "-b", "main", "--template="];
+        for arguments in [&init[..], &["add", "-A"], &[&quiet[..], &commit].concat()] {
+            let root = self.disk.root().to_owned();
+            let command = ProgramCommand {
+                needs: RequiredGrant::WriteGit,
+                confinement: Confinement { read: vec![root.clone()], write: vec![root], ..Confinement::default() },
+                stop: || Ok(()),
+                ..ProgramCommand::git(arguments, Duration::from_secs(60), 1 << 20)
+            };
+            let ran = self.disk.run(&command)?;
+            if ran.code != 0 {
+                let reported = String::from_utf8_lossy(&ran.errors).trim().to_owned();
+                return Err(Diagnostic::new(Code::WORLD, format!("`{}` failed: {reported}", command.line())));
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 impl Ambient for ScratchSurroundings {

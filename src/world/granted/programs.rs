@@ -15,6 +15,7 @@ use crate::world::repository::Repository;
 use crate::world::run::{
     ChildProcesses, Confinement, GitAccess, GitChanges, ProgramCommand, ProgramFile, ProgramGrant, RequiredGrant,
 };
+use std::time::Duration;
 
 impl GrantedWorld {
     /// Refuses a program that no grant covers, or the declared effect does not.
@@ -236,21 +237,11 @@ impl GrantedWorld {
         Ok(places)
     }
 
-    /// The repository of a folder that the pack may look at.
+    /// The repository of a folder, for what the pack may do there. To hold it, and to write files of git in it, needs no
+    /// further grant: this is the only way to one.
     pub(super) fn chosen_repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
-        self.check_folder(folder)?;
-        if self.rules.allowed.git == GitAccess::None {
-            let grant = match needs {
-                RequiredGrant::WriteGit => "write",
-                RequiredGrant::FetchGit => "fetch",
-                RequiredGrant::ReadGit | RequiredGrant::Program => "read",
-            };
-            return Err(Diagnostic::new(Code::WORLD, "the pack may not use git").author_help(describe_missing_grant(
-                &self.rules.allowed,
-                "git",
-                grant,
-            )));
-        }
+        let asked = ProgramCommand::git(&[], Duration::ZERO, 0);
+        self.check_run(&ProgramCommand { needs, folder: folder.to_owned(), ..asked })?;
         let repository = self.world.repository(folder, needs)?;
         self.check_repository(folder, &repository)?;
         Ok(repository)
@@ -261,6 +252,7 @@ impl GrantedWorld {
     //# grant to write it.
     /// Refuses git that looks at, or changes, a working tree which the grants do not cover as a whole.
     pub(super) fn check_git_use(&self, command: &ProgramCommand, repository: &Repository) -> Result<()> {
+        // For each command: a program that runs at the same time can change where these paths lead.
         self.check_repository(&command.folder, repository)?;
         let git = &command.confinement.git;
         let (top, visible) = (&repository.top, &repository.visible);
@@ -286,23 +278,11 @@ impl GrantedWorld {
 
     /// Refuses to write a file that does not belong to git.
     pub(super) fn check_git_file(&self, repository: &Repository, at: &str) -> Result<()> {
-        self.check_git_writes()?;
         let is_own = [&repository.git_dir, &repository.common_dir].iter().any(|own| path::is_below(at, own));
         match is_own {
-            true => self.check_repository(&repository.folder, repository),
+            true => Ok(()),
             false if path::name(at) == ".git" => self.ensure_fillable(path::folder(at)),
             false => Err(Diagnostic::new(Code::INTERNAL, format!("`{at}` is not a file of git"))),
-        }
-    }
-
-    /// Refuses what changes a repository.
-    pub(super) fn check_git_writes(&self) -> Result<()> {
-        match self.rules.allowed.may_run && self.rules.allowed.git >= GitAccess::Write {
-            true => Ok(()),
-            false => Err(Diagnostic::new(Code::WORLD, "the pack may not change a repository").author_help(format!(
-                "{}, with `effect = \"runs\"`",
-                describe_missing_grant(&self.rules.allowed, "git", "write")
-            ))),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::world::disk::handle::Disk;
 use crate::world::disk::process;
 use crate::world::disk::read::read_repository_file;
 use crate::world::disk::roots::Roots;
-use crate::world::disk::system::{canonical_path, env, home_folder, reason};
+use crate::world::disk::system::{canonical_path, env, reason};
 use crate::world::path;
 use crate::world::repository::{GitSetting, Repository, is_repository};
 use std::fs::{self, Metadata};
@@ -21,31 +21,9 @@ const MAX_BYTES: u64 = 64 << 20;
 const MAX_PACKED_REFS: u64 = 512 << 20;
 
 /// Parts of a repository that git opens by these names: each is a file or a folder, never a link or a pipe.
-const PARTS: [&str; 23] = [
-    "COMMIT_EDITMSG",
-    "HEAD",
-    "MERGE_HEAD",
-    "MERGE_MSG",
-    "ORIG_HEAD",
-    "commondir",
-    "config",
-    "config.worktree",
-    "gitdir",
-    "index",
-    "info",
-    "info/attributes",
-    "info/exclude",
-    "logs",
-    "logs/HEAD",
-    "objects",
-    "objects/info",
-    "objects/pack",
-    "packed-refs",
-    "refs",
-    "refs/heads",
-    "shallow",
-    "worktrees",
-];
+const PARTS: &str = "COMMIT_EDITMSG HEAD MERGE_HEAD MERGE_MSG ORIG_HEAD commondir config config.worktree gitdir \
+    index info info/attributes info/exclude logs logs/HEAD objects objects/info objects/pack packed-refs refs \
+    refs/heads shallow worktrees";
 
 //= docs/spec.md#git
 //# A repository MUST be found as git finds it, from the folder of the call upward.
@@ -62,7 +40,7 @@ pub(in crate::world::disk) fn find_repository(disk: &Disk, folder: &str, is_user
     let mut found = Repository { visible: visible_part(roots, &top, &folder), folder, top, ..Repository::default() };
     find_folders(disk, &mut found, &at, &marker)?;
     for own in [&found.git_dir, &found.common_dir] {
-        PARTS.iter().try_for_each(|part| check_part(&path::join(own, part), part))?;
+        PARTS.split(' ').try_for_each(|part| check_part(&path::join(own, part), part))?;
     }
     let objects = path::join(&found.common_dir, "objects");
     find_alternates(roots, &objects, MAX_ALTERNATES, &mut found.elsewhere)?;
@@ -169,7 +147,7 @@ fn names_back(disk: &Disk, found: &Repository, at: &str, is_worktree: bool) -> R
 }
 
 /// The text behind a word in a small file; `None` if there is no such file.
-fn named_text(file: &str, word: &str) -> Result<Option<String>> {
+pub(super) fn named_text(file: &str, word: &str) -> Result<Option<String>> {
     let Some(bytes) = read_repository_file(file)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(text.trim_end_matches(['\n', '\r']).strip_prefix(word).map(|given| given.trim_start().to_owned()))
@@ -272,10 +250,7 @@ fn check_owner(found: &Repository, marker: &Metadata) -> Result<()> {
 /// The names of hooks that git would run.
 fn hook_names(found: &Repository) -> Vec<String> {
     let folder = match found.setting("core.hookspath") {
-        Some(GitSetting { value, .. }) => match (value.strip_prefix("~/"), home_folder()) {
-            (Some(rest), Some(home)) => path::join(&home, rest),
-            _ => path::join(&found.top, value),
-        },
+        Some(GitSetting { value, .. }) => settings::at_home(value).unwrap_or_else(|| path::join(&found.top, value)),
         None => path::join(&found.common_dir, "hooks"),
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();

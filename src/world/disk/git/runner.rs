@@ -1,11 +1,10 @@
 //! How every git is started: by its absolute path, with an environment of our own, and confined.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
 use crate::world::disk::handle::Disk;
 use crate::world::disk::process;
 use crate::world::disk::program;
-use crate::world::run::{Confinement, ProgramCommand, RequiredGrant};
+use crate::world::run::{Confinement, ProgramCommand};
 use std::time::Duration;
 
 /// The environment of every git: nothing outside of the repository counts, and git never prompts.
@@ -44,7 +43,7 @@ const MAX_TIME: Duration = Duration::from_secs(20);
 const MAX_BYTES: usize = 4 << 20;
 
 /// Variables as a command takes them.
-pub(in crate::world::disk) fn owned(variables: &[(&str, &str)]) -> Vec<(String, String)> {
+pub(super) fn owned(variables: &[(&str, &str)]) -> Vec<(String, String)> {
     variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
@@ -53,19 +52,13 @@ pub(in crate::world::disk) fn owned(variables: &[(&str, &str)]) -> Vec<(String, 
 /// # Errors
 /// Git ended with a code other than 0: its own message.
 pub(super) fn ask(disk: &Disk, words: &[&str], env: &[(&str, &str)], places: &[String]) -> Result<Vec<u8>> {
-    let words = std::iter::once("--no-pager").chain(words.iter().copied());
+    let words = [&["--no-pager"][..], words].concat();
     let read = places.iter().cloned().chain(DEVICES.map(str::to_owned)).collect();
     let command = ProgramCommand {
         program: program::find("git")?.path,
-        arguments: words.map(str::to_owned).collect(),
-        folder: ".".to_owned(),
-        input: Vec::new(),
         env: [owned(&ENVIRONMENT), owned(env)].concat(),
-        time: MAX_TIME,
-        most: MAX_BYTES,
-        needs: RequiredGrant::ReadGit,
         confinement: Confinement { read, ..Confinement::default() },
-        stop: guard::check,
+        ..ProgramCommand::git(&words, MAX_TIME, MAX_BYTES)
     };
     let ran = process::run(disk, &command)?;
     match ran.code {

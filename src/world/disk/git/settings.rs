@@ -15,44 +15,29 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// Programs that git would start.
+/// Programs that git would start. Absent: editors, pagers and prompts, which variables of `runner` replace, and what
+/// only transports read, since a fetch has other settings.
 const PROGRAMS: &[(&str, &str)] = &[
     ("commit.gpgSign", "false"),
-    ("core.alternateRefsCommand", ""),
-    ("core.askPass", "false"),
-    ("core.editor", ":"),
     ("core.fsmonitor", "false"),
-    ("core.gitProxy", ""),
     ("core.hooksPath", "/dev/null"),
-    ("core.pager", "cat"),
-    ("core.sshCommand", "false"),
-    ("credential.helper", ""),
     ("diff.external", ""),
     ("gpg.openpgp.program", "false"),
     ("gpg.program", "false"),
     ("gpg.ssh.defaultKeyCommand", ""),
     ("gpg.ssh.program", "false"),
     ("gpg.x509.program", "false"),
-    ("interactive.diffFilter", ""),
     ("log.showSignature", "false"),
     ("merge.verifySignatures", "false"),
     ("protocol.allow", "never"),
-    ("sequence.editor", ":"),
-    ("tag.forceSignAnnotated", "false"),
-    ("tag.gpgSign", "false"),
-    ("uploadpack.packObjectsHook", ""),
 ];
 
 /// What makes git start git, in this repository or in another one.
 const FURTHER_GITS: &[(&str, &str)] = &[
     ("diff.ignoreSubmodules", "dirty"),
     ("diff.submodule", "short"),
-    ("fetch.recurseSubmodules", "false"),
-    ("gc.auto", "0"),
-    ("gc.autoDetach", "false"),
     ("maintenance.auto", "false"),
     ("merge.autoStash", "false"),
-    ("push.recurseSubmodules", "no"),
     ("rerere.enabled", "false"),
     ("status.submoduleSummary", "false"),
     ("submodule.recurse", "false"),
@@ -65,82 +50,27 @@ const FILES: &[(&str, &str)] = &[
     ("core.attributesFile", ""),
     ("core.excludesFile", ""),
     ("diff.orderFile", "/dev/null"),
-    ("init.templateDir", ""),
     ("mailmap.file", ""),
 ];
 
-/// The form of answers: scripts take them apart.
+/// The form of answers, which the user's own git would suit to a terminal: scripts take them apart. All else that a
+/// repository sets itself counts, as it does in git.
 const FORM: &[(&str, &str)] = &[
     ("advice.detachedHead", "false"),
     ("branch.autoSetupMerge", "false"),
-    ("blame.blankBoundary", "false"),
-    ("blame.date", "iso"),
-    ("blame.markIgnoredLines", "false"),
-    ("blame.markUnblamableLines", "false"),
-    ("blame.showEmail", "false"),
-    ("blame.showRoot", "false"),
     ("color.branch", "false"),
     ("color.diff", "false"),
     ("color.grep", "false"),
     ("color.status", "false"),
     ("color.ui", "false"),
-    ("column.branch", "never"),
-    ("column.status", "never"),
-    ("column.tag", "never"),
     ("column.ui", "never"),
-    ("core.abbrev", "auto"),
     ("core.quotePath", "false"),
-    ("core.untrackedCache", "false"),
-    ("diff.algorithm", "default"),
-    ("diff.colorMoved", "false"),
-    ("diff.context", "3"),
-    ("diff.dirstat", "changes"),
-    ("diff.indentHeuristic", "true"),
-    ("diff.interHunkContext", "0"),
-    ("diff.mnemonicPrefix", "false"),
-    ("diff.noPrefix", "false"),
-    ("diff.relative", "false"),
-    ("diff.renames", "true"),
-    ("diff.statGraphWidth", "0"),
-    ("diff.suppressBlankEmpty", "false"),
-    ("diff.wordRegex", "[^[:space:]]"),
-    ("format.pretty", "medium"),
-    ("grep.column", "false"),
-    ("grep.fullName", "false"),
-    ("grep.lineNumber", "false"),
-    ("grep.patternType", "default"),
-    ("log.abbrevCommit", "false"),
-    ("log.date", "default"),
-    ("log.decorate", "false"),
-    ("log.diffMerges", "separate"),
-    ("log.follow", "false"),
-    ("log.mailmap", "true"),
-    ("log.showRoot", "true"),
     ("merge.stat", "false"),
-    ("status.aheadBehind", "true"),
-    ("status.branch", "false"),
-    ("status.displayCommentPrefix", "false"),
-    ("status.relativePaths", "true"),
-    ("status.renames", "true"),
-    ("status.short", "false"),
-    ("status.showStash", "false"),
-    ("status.showUntrackedFiles", "normal"),
-    ("tag.sort", "refname"),
-    ("branch.sort", "refname"),
 ];
 
 /// Keys, and sections, of the user's own that count where the repository does not set them.
-const USER_KEYS: [&str; 9] = [
-    "author.",
-    "committer.",
-    "core.autocrlf",
-    "core.eol",
-    "core.safecrlf",
-    "init.defaultbranch",
-    "merge.conflictstyle",
-    "merge.renames",
-    "user.",
-];
+const USER_KEYS: &str = "author. committer. core.autocrlf core.eol core.safecrlf init.defaultbranch \
+    merge.conflictstyle merge.renames user.";
 
 /// Files that the user names by a key, and where they are else, in the folder of configurations.
 const FILES_OF_USER: [(&str, &str); 2] =
@@ -157,7 +87,7 @@ const MAX_KEPT: usize = 64;
 
 /// Whether a setting of the user counts in every repository and is shown to packs.
 pub fn is_reported(setting: &GitSetting) -> bool {
-    USER_KEYS.iter().any(|known| setting.key == *known || known.ends_with('.') && setting.key.starts_with(known))
+    USER_KEYS.split(' ').any(|known| setting.key == known || known.ends_with('.') && setting.key.starts_with(known))
 }
 
 /// The files that the user's own settings name, with the key that names each.
@@ -169,14 +99,16 @@ pub(super) fn user_files(repository: &Repository) -> Vec<(&'static str, String)>
     FILES_OF_USER.into_iter().filter_map(file).collect()
 }
 
-fn at_home(value: &str) -> Option<String> {
+/// The path of a file that is named by an absolute path, or from the home folder.
+pub(super) fn at_home(value: &str) -> Option<String> {
     match value.strip_prefix("~/") {
         Some(rest) => Some(path::join(&home_folder()?, rest)),
         None => path::is_absolute(value).then(|| value.to_owned()),
     }
 }
 
-fn config_folder() -> Option<String> {
+/// Where git looks for the user's `git/config` and similar files.
+pub(super) fn config_folder() -> Option<String> {
     env("XDG_CONFIG_HOME")
         .filter(|folder| path::is_absolute(folder))
         .or_else(|| Some(path::join(&home_folder()?, ".config")))

@@ -1,8 +1,9 @@
 //! A stamp of everything that git's answers about a folder depend on, except the files in it, taken without running
 //! git.
 
+use super::discovery::named_text;
+use super::settings;
 use crate::world::disk::read::read_small;
-use crate::world::disk::system;
 use crate::world::path;
 use std::fs;
 use std::io::ErrorKind;
@@ -11,8 +12,6 @@ use std::time::{Duration, SystemTime};
 
 /// What changed more lately may change again without another time of modification.
 const MTIME_RESOLUTION: Duration = Duration::from_millis(100);
-/// A file that names a folder is smaller.
-const MAX_GIT_FILE_BYTES: u64 = 64 << 10;
 /// A larger `.gitmodules` is not looked into.
 const MAX_GITMODULES_BYTES: u64 = 1 << 20;
 /// Folders of refs that are looked into, at most.
@@ -40,13 +39,10 @@ pub(in crate::world::disk) fn stamp(root: &str, folders: &[&str]) -> Option<Stri
         if fs::symlink_metadata(&marker).is_ok() {
             break Some((above, marker));
         }
-        match above.rsplit_once('/') {
-            Some((parent, _)) if !above.is_empty() => above = if parent.is_empty() { "/" } else { parent },
-            _ => break None,
-        }
         if above == "/" {
             break None;
         }
+        above = path::folder(above);
     };
     if let Some((top, marker)) = top {
         stamp.repository(top, &marker);
@@ -57,7 +53,7 @@ pub(in crate::world::disk) fn stamp(root: &str, folders: &[&str]) -> Option<Stri
                 stamp.file(&path::join(&at, ".gitignore"));
                 stamp.file(&path::join(&at, ".gitattributes"));
                 seen.push(at.clone());
-                at = at.rsplit_once('/').map_or(String::new(), |(parent, _)| parent.to_owned());
+                at = path::folder(&at).to_owned();
             }
         }
     }
@@ -93,14 +89,13 @@ impl GitStamp {
             if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
                 return None;
             }
-            let read = read_small(path, MAX_GIT_FILE_BYTES);
+            let read = named_text(path, word);
             self.unsure |= read.is_err();
-            let text = String::from_utf8_lossy(&read.ok()??).into_owned();
-            Some(text.trim().strip_prefix(word)?.trim().to_owned())
+            read.ok().flatten()
         };
-        let from = |folder: &str, path: String| if path::is_absolute(&path) { path } else { path::join(folder, &path) };
-        let own = named(marker, "gitdir:").map_or_else(|| marker.to_owned(), |path| from(top, path));
-        let common = named(&path::join(&own, "commondir"), "").map_or_else(|| own.clone(), |path| from(&own, path));
+        let own = named(marker, "gitdir:").map_or_else(|| marker.to_owned(), |given| path::join(top, &given));
+        let common =
+            named(&path::join(&own, "commondir"), "").map_or_else(|| own.clone(), |given| path::join(&own, &given));
         for name in ["HEAD", "index", "config.worktree", "commondir", "info/sparse-checkout"] {
             self.file(&path::join(&own, name));
         }
@@ -176,12 +171,10 @@ impl GitStamp {
     }
 
     fn user(&mut self) {
-        self.file("/etc/gitconfig");
-        let Some(home) = system::env("HOME") else { return };
-        self.file(&path::join(&home, ".gitconfig"));
-        let config = system::env("XDG_CONFIG_HOME").unwrap_or_else(|| path::join(&home, ".config"));
-        for name in ["git/config", "git/ignore", "git/attributes"] {
-            self.file(&path::join(&config, name));
+        settings::usual_files().iter().for_each(|file| self.file(file));
+        if let Some(folder) = settings::config_folder() {
+            self.file(&path::join(&folder, "git/ignore"));
+            self.file(&path::join(&folder, "git/attributes"));
         }
     }
 }
