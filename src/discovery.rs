@@ -9,7 +9,7 @@ mod schema_text;
 mod signature;
 mod summary;
 #[cfg(test)]
-mod test_registry;
+pub mod test_registry;
 mod words;
 
 pub use index::{Found, ToolIndex};

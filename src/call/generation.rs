@@ -307,3 +307,33 @@ fn published_resource(served: &ServedResource) -> Json {
     json["is_template"] = Json::from(served.definition.is_template);
     json
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::test_registry::registry;
+
+    /// A reload that changes one list alone must be served.
+    #[test]
+    fn a_generation_differs_if_one_of_its_lists_does() {
+        let definitions = r#"
+            [[tool]]
+            name = "brew"
+            description = "Brews tea."
+            text = "hot"
+            [[prompt]]
+            name = "taste"
+            description = "Asks for a taste."
+            text = "Taste."
+        "#;
+        let whole = registry(&[("tea", definitions)]);
+        assert_eq!((whole.packs.len(), whole.tools.len(), whole.prompts.len()), (1, 1, 1), "{:?}", whole.diagnostics);
+        assert!(is_same_generation(&whole, &next_generation(&whole)));
+        let others = [
+            Registry { packs: Vec::new(), ..whole.clone() },
+            Registry { tools: Vec::new(), ..whole.clone() },
+            Registry { prompts: Vec::new(), ..whole.clone() },
+        ];
+        assert!(others.iter().all(|other| !is_same_generation(&whole, other)));
+    }
+}

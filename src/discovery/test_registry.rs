@@ -1,4 +1,4 @@
-//! Registries for the tests of this room.
+//! Registries for tests of this room and of those above it.
 
 use crate::registry::{PackFiles, PackParts, Registry, RegistryParts, ServedTool, WorkspaceSettings, assemble};
 use crate::world::World;
@@ -6,7 +6,7 @@ use crate::world::memory::MemoryWorld;
 use std::sync::Arc;
 
 /// A registry of packs, each with its name and its definitions.
-pub(super) fn registry(packs: &[(&str, &str)]) -> Registry {
+pub fn registry(packs: &[(&str, &str)]) -> Registry {
     let settings = WorkspaceSettings::default();
     let fresh = packs.iter().map(|(name, definitions)| {
         let path = format!("tools.d/{name}.toml");
