@@ -133,6 +133,10 @@ fn judge(
                 caught += 1;
                 println!("caught {} ({by}: {test})", headline(sources, mutant));
             }
+            Ended::Died => {
+                caught += 1;
+                println!("caught {} ({by}: the process died)", headline(sources, mutant));
+            }
             Ended::TimedOut => {
                 caught += 1;
                 println!("caught {} ({by}: out of time)", headline(sources, mutant));

@@ -52,8 +52,10 @@ pub struct Suite {
 pub enum Ended {
     /// All of them passed.
     Passed,
-    /// This one failed first, or the process died.
+    /// This one failed first.
     Failed(String),
+    /// The process died.
+    Died,
     /// They did not end in time.
     TimedOut,
 }
@@ -147,15 +149,27 @@ impl Runner {
         Ok(())
     }
 
-    /// The run with one mutant, until the first test fails; `filter` names some of the tests.
+    /// The run with one mutant, until the first test fails; `filter` names some of the tests. A test that fails among
+    /// others and not alone says something about the load of the machine, and nothing about the mutant: the run is
+    /// repeated without it.
     pub fn with_mutant(&self, suite: &Suite, number: usize, filter: Option<&str>) -> io::Result<Ended> {
+        let mut skipped = suite.failing.clone();
+        loop {
+            let skip = skipped.iter().flat_map(|test| ["--skip", test]);
+            match self.run(suite, number, &filter.into_iter().chain(skip).collect::<Vec<_>>())? {
+                Ended::Failed(test) if self.run(suite, number, &[&test, "--exact"])? == Ended::Passed => {
+                    skipped.push(test);
+                }
+                end => return Ok(end),
+            }
+        }
+    }
+
+    fn run(&self, suite: &Suite, number: usize, arguments: &[&str]) -> io::Result<Ended> {
         let limited = format!("ulimit -v {MEMORY_KB}; exec \"$@\"");
         let mut words: Vec<String> = ["sh", "-c", &limited, "sh"].map(str::to_owned).to_vec();
         words.push(suite.executable.display().to_string());
-        words.extend(filter.map(str::to_owned));
-        for test in &suite.failing {
-            words.extend(["--skip".to_owned(), test.clone()]);
-        }
+        words.extend(arguments.iter().map(|word| (*word).to_owned()));
         let mut command = self.command(&words);
         command.env("MUTANT", number.to_string()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
@@ -178,9 +192,9 @@ impl Runner {
         }
         let status = child.wait()?;
         Ok(match ended {
-            Some(Ended::Passed) if !status.success() => Ended::Failed("the process".to_owned()),
+            Some(Ended::Passed) if !status.success() => Ended::Died,
             Some(ended) => ended,
-            None => Ended::Failed("the process died".to_owned()),
+            None => Ended::Died,
         })
     }
 }
