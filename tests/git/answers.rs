@@ -100,7 +100,7 @@ fn value(verb: &GitVerb, name: &str, kind: OptionKind) -> Value {
         OptionKind::Path => json!("trees/w"),
         OptionKind::Paths | OptionKind::Files => json!(["deep"]),
         OptionKind::Lines => json!([]),
-        OptionKind::Host(_) => json!(20),
+        OptionKind::Host(_) => json!(20_000),
     }
 }
 

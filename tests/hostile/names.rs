@@ -30,7 +30,9 @@ fn marked(mark: &str) -> House {
     let house = House::new();
     let text: String = mark.chars().map(|letter| format!("\\u{:04X}", u32::from(letter))).collect();
     let head = format!("[pack]\ntitle = \"T{text}t\"\nversion = \"1{text}0\"\n");
-    let grants = format!("grants = {{ read = [\"a{text}b\"], env = [\"A{text}B\"], run = [\"p{text}q\"] }}\n");
+    // A variable with a space in its name cannot be granted.
+    let variable = text.replace("\\u0020", "");
+    let grants = format!("grants = {{ read = [\"a{text}b\"], env = [\"A{variable}B\"], run = [\"p{text}q\"] }}\n");
     let tool = format!(
         "[[tool]]\nname = \"say\"\ndescription = \"Says{text} a word, which is all that it does.\"\neffect = \"pure\"\ntext = \"x\"\n"
     );
