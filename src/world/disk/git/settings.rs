@@ -53,8 +53,8 @@ const FILES: &[(&str, &str)] = &[
     ("mailmap.file", ""),
 ];
 
-/// The form of answers, which the user's own git would suit to a terminal: scripts take them apart. All else that a
-/// repository sets itself counts, as it does in git.
+/// The form of answers, whatever a repository sets for people at a terminal: scripts take them apart. All else that it
+/// sets counts, as it does in git.
 const FORM: &[(&str, &str)] = &[
     ("advice.detachedHead", "false"),
     ("branch.autoSetupMerge", "false"),
