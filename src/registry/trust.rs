@@ -160,8 +160,8 @@ impl WorkspaceTrust {
     /// later versions of the same signer were trusted, they still are, until that is taken back.
     pub fn allow_layer(&mut self, name: &str, mut layer: TrustedLayer) {
         let known = self.layers.entry(name.to_owned()).or_default();
-        let goes_on = |before: &TrustedLayer| before.later && before.source == layer.source;
-        layer.later |= layer.signer.is_some() && known.first().is_some_and(goes_on);
+        let is_same = |before: &TrustedLayer| before.source == layer.source && before.signer == layer.signer;
+        layer.later |= layer.signer.is_some() && known.first().is_some_and(|before| before.later && is_same(before));
         known.retain(|before| before.content != layer.content);
         known.insert(0, layer);
         known.truncate(MAX_TRUSTED_CONTENTS);
@@ -207,4 +207,32 @@ const CHANGED: &str = "read it, then run `toolsd trust`; `toolsd trust --edits F
 /// The BLAKE3 of bytes in hexadecimal digits.
 pub fn hash_hex(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_versions_stay_trusted_only_from_the_same_source_and_key() {
+        let layer = |content: &str, source: &str, signer: Option<&str>, later: bool| TrustedLayer {
+            source: source.to_owned(),
+            label: format!("tag {content}"),
+            content: content.to_owned(),
+            packs: BTreeMap::new(),
+            signer: signer.map(str::to_owned),
+            later,
+            time: 0,
+        };
+        let second = |source: &str, signer: Option<&str>| {
+            let mut trust = WorkspaceTrust::default();
+            trust.allow_layer("team", layer("v1", "https://a.example/packs", Some("ours"), true));
+            trust.allow_layer("team", layer("v2", source, signer, false));
+            trust.layers["team"][0].later
+        };
+        assert!(second("https://a.example/packs", Some("ours")));
+        assert!(!second("https://a.example/packs", Some("theirs")), "a person confirmed this version, not this key");
+        assert!(!second("https://a.example/packs", None));
+        assert!(!second("https://b.example/packs", Some("ours")));
+    }
 }
