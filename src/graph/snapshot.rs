@@ -372,12 +372,14 @@ impl GraphData {
         for (table, at) in fragment.tables.iter().zip(0..) {
             let kind = self.kind_number(&table.kind);
             let known = &mut self.kinds[usize::from(kind)];
-            let mut columns = vec![u16::MAX; known.fields.len() + table.fields.len()];
-            for (name, column) in table.fields.iter().zip(0..) {
-                columns[usize::from(known.field_number(name))] = column;
-            }
-            columns.truncate(known.fields.len());
-            self.shapes.push(TableShape { kind, table: at, columns: columns.into() });
+            // Most tables of a kind have the fields of the one before.
+            let latest = known.latest_shape.and_then(|shape| self.shapes.get(shape));
+            let columns = match latest.filter(|shape| shape.has_fields(&known.fields, &table.fields)) {
+                Some(shape) => shape.columns.clone(),
+                None => known.columns_of(&table.fields),
+            };
+            known.latest_shape = Some(self.shapes.len());
+            self.shapes.push(TableShape { kind, table: at, columns });
         }
     }
 
@@ -421,6 +423,19 @@ pub(super) struct TableShape {
     pub table: u16,
     /// The column of each field of the kind, or `u16::MAX`. The list may end early.
     pub columns: Box<[u16]>,
+}
+
+impl TableShape {
+    /// Whether it is the shape of a table with these fields. `known` are the fields of the kind.
+    fn has_fields(&self, known: &[Text], fields: &[Text]) -> bool {
+        let mut places = self.columns.iter().zip(known).filter(|(column, _)| **column != u16::MAX);
+        let mut count = 0;
+        let is_same = places.all(|(column, name)| {
+            count += 1;
+            fields.get(usize::from(*column)) == Some(name)
+        });
+        is_same && count == fields.len()
+    }
 }
 
 /// The position of a node in the fragments.
@@ -468,6 +483,8 @@ pub(super) struct KindTable {
     pub identities: OnceLock<Box<[CacheKey]>>,
     /// For each node of the graph, the number of nodes of this kind before it. Computed on first use.
     pub before: OnceLock<Box<[u32]>>,
+    /// The number of the shape that was added last for this kind.
+    latest_shape: Option<usize>,
 }
 
 impl KindTable {
@@ -476,7 +493,7 @@ impl KindTable {
         let (fields, indexes) = (Vec::new(), Vec::new());
         let (field_at, derived) = Default::default();
         let (identities, before) = Default::default();
-        Self { name, fields, field_at, derived, nodes, indexes, identities, before }
+        Self { name, fields, field_at, derived, nodes, indexes, identities, before, latest_shape: None }
     }
 
     /// A copy without nodes, for another snapshot.
@@ -489,6 +506,16 @@ impl KindTable {
     /// Allocates the slots for the indexes, once all fields are known.
     pub fn allocate_indexes(&mut self) {
         self.indexes = (0..=self.fields.len()).map(|_| OnceLock::new()).collect();
+    }
+
+    /// For each field of the kind its column in a table with these fields, which are added if they are new.
+    fn columns_of(&mut self, fields: &[Text]) -> Box<[u16]> {
+        let mut columns = vec![u16::MAX; self.fields.len() + fields.len()];
+        for (name, column) in fields.iter().zip(0..) {
+            columns[usize::from(self.field_number(name))] = column;
+        }
+        columns.truncate(self.fields.len());
+        columns.into()
     }
 
     /// The number of a field, which is added if it is new.
