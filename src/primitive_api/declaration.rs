@@ -202,14 +202,14 @@ impl Primitive {
         }
         //= docs/spec.md#primitives
         //# A call with wrong arguments MUST fail with a message that shows the signature of the primitive.
-        let positional: Vec<&'static Param> = self.positional().collect();
-        let options = self.take_options(&mut values, positional.len())?;
-        let needed = positional.iter().filter(|param| param.need == Need::Required).count();
-        if values.len() < needed || values.len() > positional.len() {
+        let most = self.positional().count();
+        let options = self.take_options(&mut values, most)?;
+        let needed = self.positional().filter(|param| param.need == Need::Required).count();
+        if values.len() < needed || values.len() > most {
             let message = format!("`{}` takes {} arguments, got {}", self.name, self.arity(), values.len());
             return Err(Diagnostic::new(Code::ARGUMENTS, message).help(format!("use it as `{}`", self.signature())));
         }
-        for (param, value) in positional.iter().zip(&values) {
+        for (param, value) in self.positional().zip(&values) {
             self.check(param, value)?;
         }
         Ok(Args { primitive: self, values, options })
