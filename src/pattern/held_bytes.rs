@@ -16,8 +16,11 @@ impl HeldBytes {
         held
     }
 
-    /// Replaces the number of bytes.
+    /// Replaces the number of bytes. It rarely changes, and all threads share the sum.
     pub fn set(&mut self, bytes: usize) {
+        if bytes == self.0 {
+            return;
+        }
         TOTAL.fetch_add(bytes, Ordering::Relaxed);
         TOTAL.fetch_sub(std::mem::replace(&mut self.0, bytes), Ordering::Relaxed);
     }

@@ -45,10 +45,11 @@ pub struct LinearEngine {
     pieces: OnceLock<Option<PieceEngine>>,
 }
 
-/// The mutable memory of a search.
+/// The mutable memory of a search. It is moved before and after each search, and its parts are larger than most texts
+/// that are searched, so they are boxed.
 struct SearchMemory {
-    cache: meta::Cache,
-    pieces: Option<PieceMemory>,
+    cache: Box<meta::Cache>,
+    pieces: Option<Box<PieceMemory>>,
     held: HeldBytes,
 }
 
@@ -94,14 +95,14 @@ impl LinearEngine {
         let lock = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = lock().pop();
         let mut memory = kept.unwrap_or_else(|| SearchMemory {
-            cache: self.engine.create_cache(),
+            cache: Box::new(self.engine.create_cache()),
             pieces: None,
             held: HeldBytes::default(),
         });
         let answer = search(&mut memory);
         let mut spare = lock();
         if spare.len() < MAX_SPARE_CACHES {
-            memory.held.set(memory.cache.memory_usage() + memory.pieces.as_ref().map_or(0, PieceMemory::bytes));
+            memory.held.set(memory.cache.memory_usage() + memory.pieces.as_ref().map_or(0, |pieces| pieces.bytes()));
             spare.push(memory);
         }
         answer
@@ -162,7 +163,7 @@ impl LinearEngine {
     ) -> std::result::Result<Option<Range<usize>>, PieceStop> {
         let engine = self.pieces.get_or_init(|| PieceEngine::new(&self.hir, self.size, MAX_COMPILED_BYTES));
         let Some(engine) = engine else { return Err(PieceStop::NotAscii) };
-        let states = memory.pieces.get_or_insert_with(|| engine.memory());
+        let states = memory.pieces.get_or_insert_with(|| Box::new(engine.memory()));
         engine.find(states, text, from, is_existence_enough)
     }
 
