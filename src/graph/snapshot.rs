@@ -428,13 +428,9 @@ pub(super) struct TableShape {
 impl TableShape {
     /// Whether it is the shape of a table with these fields. `known` are the fields of the kind.
     fn has_fields(&self, known: &[Text], fields: &[Text]) -> bool {
-        let mut places = self.columns.iter().zip(known).filter(|(column, _)| **column != u16::MAX);
-        let mut count = 0;
-        let is_same = places.all(|(column, name)| {
-            count += 1;
-            fields.get(usize::from(*column)) == Some(name)
-        });
-        is_same && count == fields.len()
+        let places = || self.columns.iter().zip(known).filter(|(column, _)| **column != u16::MAX);
+        places().count() == fields.len()
+            && places().all(|(column, name)| fields.get(usize::from(*column)) == Some(name))
     }
 }
 
