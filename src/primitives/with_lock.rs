@@ -71,7 +71,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let path = args.path("path")?;
     let world = context.host.world();
     let (mut lock, waited) = taken(context, path, timeout)?;
-    let stale = stale(&**world, path, lock.left())?;
+    let stale = stale(path, lock.left())?;
     if let Some(note) = &stale {
         warn(context, path, note);
     }
@@ -87,27 +87,25 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     run_locked(&**world, body, reported)
 }
 
-/// Returns the note of a holder that died. A living holder of another system has released the lock, whatever it left.
-/// Fails for a file with other contents: it is not a lock file, and they would be lost.
+/// Returns the note of a holder that died: who releases a lock wipes its note.
+///
+/// # Errors
+/// The file has other contents: toolsd did not write them, and they would be lost.
 //= docs/spec.md#writes
 //# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
 //# reported.
-fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String, Json>>> {
-    match read_lock_file(text) {
-        LockFileContent::Nothing => Ok(None),
-        LockFileContent::Note(note) => {
-            // Our own notes are wiped when a lock is released. A process that is just dying still counts as alive.
-            let is_ours = note.contains_key("since");
-            let pid = note["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
-            Ok(pid.is_some_and(|pid| is_ours || !world.is_alive(pid)).then_some(note))
-        }
-        //= docs/spec.md#writes
-        //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
-        LockFileContent::Other => {
-            let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock");
-            Err(Diagnostic::new(Code::WORLD, message).author_help("lock a separate file next to it, such as `.lock-NAME`"))
-        }
+fn stale(path: &str, text: &str) -> Result<Option<Map<String, Json>>> {
+    if text.trim().is_empty() {
+        return Ok(None);
     }
+    //= docs/spec.md#writes
+    //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
+    read_note(text).map(Some).ok_or_else(|| {
+        let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock of toolsd");
+        Diagnostic::new(Code::WORLD, message)
+            .help("if it is the note of another program that has ended, delete the file")
+            .author_help("lock a separate file next to it, such as `.lock-NAME`")
+    })
 }
 
 fn warn(context: &Context<'_>, path: &str, note: &Map<String, Json>) {
@@ -171,7 +169,7 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
 //= docs/spec.md#writes
 //# A lock that cannot be acquired in time MUST be an error of kind `locked` that names the holder.
 fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
-    let holder = if let LockFileContent::Note(note) = read_lock_file(note) { note.into() } else { Json::Null };
+    let holder = read_note(note).map_or(Json::Null, Json::Object);
     let reported = match (holder.get("pid"), holder.get("since").and_then(Json::as_str)) {
         (Some(pid), Some(since)) => format!(" by process {pid} since {since}"),
         _ => String::new(),
@@ -182,44 +180,13 @@ fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
         .author_help("retry later, or set a longer `timeout_ms`")
 }
 
-/// The fields in which holders name their process: ours, and those of other systems.
-const PIDS: [&str; 3] = ["pid", "owner_pid", "process_id"];
-
-/// The contents of a lock file.
-#[derive(Clone, Debug, PartialEq)]
-enum LockFileContent {
-    /// Empty.
-    Nothing,
-    /// A note: an object with the process `pid`.
-    Note(Map<String, Json>),
-    /// Other contents: it is not a lock file.
-    Other,
-}
-
-/// Parses the contents of a lock file: our note, an object that names a process, or the bare number of a process.
-fn read_lock_file(text: &str) -> LockFileContent {
-    let text = text.trim();
-    if text.is_empty() {
-        return LockFileContent::Nothing;
-    }
-    if let Ok(Json::Object(mut note)) = serde_json::from_str(text) {
-        let pid = PIDS.iter().find_map(|name| pid_of(note.get(*name)?));
-        let Some(pid) = pid else { return LockFileContent::Other };
-        note.insert("pid".to_owned(), json!(pid));
-        return LockFileContent::Note(note);
-    }
-    // As daemons write it: the number, and optionally the host on the next line.
-    match text.lines().next().and_then(|line| line.trim().parse::<u32>().ok()) {
-        Some(pid) if text.lines().count() <= 2 => LockFileContent::Note(Map::from_iter([("pid".to_owned(), json!(pid))])),
-        _ => LockFileContent::Other,
-    }
-}
-
-fn pid_of(value: &Json) -> Option<u32> {
-    match value {
-        Json::String(text) => text.parse().ok(),
-        value => value.as_u64().and_then(|pid| u32::try_from(pid).ok()),
-    }
+/// Reads a note that [`write_note`] wrote: an object with a process and the time at which it took the lock. A file of
+/// somebody else may hold a number, or an object with a `pid`.
+fn read_note(text: &str) -> Option<Map<String, Json>> {
+    let note: Map<String, Json> = serde_json::from_str(text.trim()).ok()?;
+    let has_process = note.get("pid").and_then(Json::as_u64).is_some_and(|pid| u32::try_from(pid).is_ok());
+    let since = note.get("since").and_then(Json::as_str)?;
+    (has_process && since.parse::<jiff::Timestamp>().is_ok()).then_some(note)
 }
 
 /// The note of a holder: the process, optionally under a second name, its start, and its own data. The fields of a map
@@ -244,17 +211,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_of_several_systems_are_recognized() {
-        let pid = |text: &str| match read_lock_file(text) {
-            LockFileContent::Note(note) => note["pid"].clone(),
-            other => json!(format!("{other:?}")),
-        };
-        assert_eq!(pid("{\"pid\": 7, \"since\": \"x\"}\n"), json!(7));
-        assert_eq!(pid("{\"owner_pid\": \"8\"}"), json!(8));
-        assert_eq!(pid("4242\nhost\n"), json!(4242));
-        assert_eq!(pid("  \n"), json!("Nothing"));
-        for text in ["{\"title\": \"x\"}", "[1]", "one\n", "7\n8\n9\n", "{\"pid\": -1}", "{\"pid\": 1"] {
-            assert_eq!(pid(text), json!("Other"), "{text}");
+    fn only_our_own_notes_are_recognized() {
+        let written = write_note(7, Some("owner_pid"), "2026-01-01T00:00:00Z", &json!({ "purpose": "a test" }));
+        assert_eq!(read_note(&format!("{written}\n")).map(|note| note["pid"].clone()), Some(json!(7)));
+        assert_eq!(stale("a/b", " \n").map_err(|error| error.message), Ok(None));
+        for text in [
+            "0",
+            "4242\nhost\n",
+            "{\"pid\": 7}",
+            "{\"owner_pid\": 8, \"since\": \"2026-01-01T00:00:00Z\"}",
+            "{\"pid\": 7, \"since\": \"spring\"}",
+            "{\"pid\": -1, \"since\": \"2026-01-01T00:00:00Z\"}",
+            "[1]",
+            "one\n",
+            "{\"pid\": 1",
+        ] {
+            let error = stale("a/b", text).expect_err(text);
+            assert!(error.message.starts_with("`a/b` cannot be locked: it holds something else"), "{error:?}");
         }
     }
 

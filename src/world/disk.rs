@@ -151,10 +151,6 @@ impl Files for Disk {
 }
 
 impl Ambient for Disk {
-    fn is_alive(&self, pid: u32) -> bool {
-        system::is_alive(pid)
-    }
-
     fn now_ms(&self) -> i64 {
         self.surroundings.as_ref().map_or_else(system::now_ms, |own| own.now_ms())
     }

@@ -121,14 +121,8 @@ pub trait Files: Send + Sync {
     }
 }
 
-/// What surrounds a call in addition to files: the clock, random identities, the environment, and which processes are
-/// alive.
+/// What surrounds a call in addition to files: the clock, random identities, the environment.
 pub trait Ambient: Send + Sync {
-    /// Whether a process of this machine is alive; in a world without processes none is.
-    fn is_alive(&self, _pid: u32) -> bool {
-        false
-    }
-
     /// Milliseconds since 1970-01-01T00:00:00Z.
     fn now_ms(&self) -> i64;
 

@@ -348,7 +348,6 @@ impl Ambient for GrantedWorld {
     }
 
     delegate! { world;
-        fn is_alive(&self, pid: u32) -> bool;
         fn now_ms(&self) -> i64;
         fn uuid(&self) -> [u8; 16];
     }

@@ -549,7 +549,6 @@ impl Files for RecordedWorld {
 
 impl Ambient for RecordedWorld {
     delegate! { world;
-        fn is_alive(&self, pid: u32) -> bool;
         fn now_ms(&self) -> i64;
         fn uuid(&self) -> [u8; 16];
         fn env(&self, name: &str) -> Option<String>;

@@ -427,7 +427,6 @@ impl Files for StagedWorld {
 
 impl Ambient for StagedWorld {
     delegate! { under;
-        fn is_alive(&self, pid: u32) -> bool;
         fn now_ms(&self) -> i64;
         fn uuid(&self) -> [u8; 16];
         fn env(&self, name: &str) -> Option<String>;

@@ -42,7 +42,8 @@ pub struct UserGit {
 }
 
 impl UserGit {
-    /// The repository that contains this folder. If there is none, the commands fail.
+    /// The repository that contains this folder. If there is none, the commands fail. They read it as it is: objects
+    /// that a partial clone lacks are not fetched, since that starts what its configuration names.
     pub fn of_folder(folder: &str) -> Self {
         Self { option: "-C", folder: folder.into(), _temporary: None }
     }
@@ -74,7 +75,7 @@ impl UserGit {
         for name in REPOSITORY_VARIABLES.split(' ') {
             command.env_remove(name);
         }
-        command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS).env("LC_ALL", "C");
+        command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS).env("GIT_NO_LAZY_FETCH", "1").env("LC_ALL", "C");
         if !stdin().is_terminal() {
             command.env("GIT_TERMINAL_PROMPT", "0");
         }
