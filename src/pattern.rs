@@ -1,12 +1,11 @@
-//! Regular expressions. Each is compiled once per process and cached. Searches consult the guard, and their parts are
-//! bounded in size.
+//! Regular expressions. Each is compiled once per process and cached. A pattern is limited in size, and the texts that it
+//! searches are not; the guard is consulted after each match.
 
 mod captures;
 mod cost;
 mod held_bytes;
 mod linear;
 mod look_around;
-mod pieces;
 #[cfg(test)]
 mod tests;
 
@@ -207,7 +206,7 @@ impl Engine {
         };
         let hir = regex_syntax::hir::translate::Translator::new().translate(pattern, &ast);
         let hir = hir.map_err(|error| Some(invalid(&error.kind().to_string(), place(error.span()))))?;
-        Ok(LinearEngine::new(hir, size).map(|linear| Self::Linear(Box::new(linear))))
+        Ok(LinearEngine::new(&hir, size).map(|linear| Self::Linear(Box::new(linear))))
     }
 }
 

@@ -2,7 +2,7 @@
 //! automaton in units of the guard.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, PIECE_BYTES};
+use crate::guard;
 use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
 
 /// The maximum length of a pattern's text in bytes.
@@ -87,7 +87,7 @@ impl PatternSize {
     /// The pattern has too many repeats or character classes to be compiled.
     ///
     //= docs/spec.md#primitives
-    //# A pattern that is too complex, or a text that is too long for it, MUST be refused before the search.
+    //# A pattern that is too complex MUST be refused before the search.
     pub fn check_limits(self) -> Result<u64> {
         if self.repeats > MAX_REPEATS {
             let message = format!(
@@ -118,9 +118,6 @@ fn repeat_count(kind: &RepetitionKind) -> Option<u64> {
 /// The number of steps that count as one unit of the guard, which is a copied byte. A step takes about 10 ns, at worst
 /// 100 ns, and short searches are counted by their worst case.
 const STEPS: u64 = 16;
-
-/// The number of steps between two checks of the guard: about 10 ms, at worst 100 ms.
-pub const PERIOD: u64 = STEPS * PIECE_BYTES as u64;
 
 /// Counts steps that were taken, or that will be taken without interruption. A thousand short searches count as much as
 /// a long one.

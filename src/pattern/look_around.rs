@@ -10,8 +10,6 @@ use std::ops::ControlFlow;
 
 /// The maximum number of backtracking steps of a match.
 const MAX_BACKTRACKING_STEPS: usize = 1_000_000;
-/// The maximum product of pattern parts and text bytes. A part without look-around may run that long in one step.
-const MAX_STEP_COST: u64 = 20_000_000;
 /// The maximum product of pattern parts and the square of text bytes for which the engine searches by itself. A part
 /// may read the whole text at each position, so that a longer search would not end with its call.
 const MAX_WHOLE_TEXT_COST: u64 = 50_000_000;
@@ -51,7 +49,7 @@ impl LookAroundEngine {
 
     /// Whether the text contains a match.
     pub fn is_match(&self, text: &str) -> Result<bool> {
-        match self.check_text(text)? {
+        match self.measure_text(text)? {
             TextLength::Short => self.engine.is_match(text).map_err(|error| backtrack_limit_error(&error)),
             TextLength::Long => Ok(self.find_from(text, 0)?.is_some()),
         }
@@ -59,7 +57,7 @@ impl LookAroundEngine {
 
     /// Calls `visit` with each match, from left to right, until it breaks.
     pub fn each(&self, text: &str, mut visit: impl FnMut(Captures) -> Result<ControlFlow<()>>) -> Result<()> {
-        if self.check_text(text)? == TextLength::Short {
+        if self.measure_text(text)? == TextLength::Short {
             for captures in self.engine.captures_iter(text) {
                 let captures = captures.map_err(|error| backtrack_limit_error(&error))?;
                 if visit(spans(&captures))?.is_break() {
@@ -86,24 +84,13 @@ impl LookAroundEngine {
         Ok(None)
     }
 
-    /// Refuses a text that is too long for the pattern, and counts the steps of a search.
-    //= docs/spec.md#primitives
-    //# A pattern that is too complex, or a text that is too long for it, MUST be refused before the search.
-    fn check_text(&self, text: &str) -> Result<TextLength> {
+    /// Counts the steps of a search, and decides how the text is searched.
+    fn measure_text(&self, text: &str) -> Result<TextLength> {
         let length = text.len() as u64 + 1;
         let steps = self.size.saturating_mul(length);
         cost::spend(steps)?;
-        if steps <= MAX_STEP_COST {
-            let is_short = steps.saturating_mul(length) <= MAX_WHOLE_TEXT_COST;
-            return Ok(if is_short { TextLength::Short } else { TextLength::Long });
-        }
-        let message = format!(
-            "the text has {} kB; this pattern, with look-around or back references, takes up to {} kB",
-            text.len() >> 10,
-            (MAX_STEP_COST / self.size) >> 10
-        );
-        Err(Diagnostic::new(Code::LIMIT, message)
-            .help("search its parts, such as `split_lines(text)`, or write the pattern without look-around and back references"))
+        let is_short = steps.saturating_mul(length) <= MAX_WHOLE_TEXT_COST;
+        Ok(if is_short { TextLength::Short } else { TextLength::Long })
     }
 }
 
