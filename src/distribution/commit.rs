@@ -39,13 +39,12 @@ impl Revision {
     /// # Errors
     /// Git cannot read it.
     pub fn file(&self, file: &str) -> Result<Option<Vec<u8>>> {
-        let object = format!("{}:{}", self.commit, path::clean(&path::join(&self.prefix, file)));
-        let found = self.git.run(&["cat-file", "blob", &object], b"")?;
-        if found.succeeded {
-            return Ok(Some(found.stdout));
+        let path = path::clean(&path::join(&self.prefix, file));
+        if !self.has(&path)? {
+            return Ok(None);
         }
-        let exists = self.git.run(&["cat-file", "-e", &object], b"")?.succeeded;
-        if exists { checked(found).map(|found| Some(found.stdout)) } else { Ok(None) }
+        let found = self.git.run(&["cat-file", "blob", &format!("{}:{path}", self.commit)], b"")?;
+        checked(found).map(|found| Some(found.stdout))
     }
 
     /// The files of a layer in `dir`, a folder relative to the folder; `None` if the commit has none there.
@@ -54,11 +53,17 @@ impl Revision {
     /// They cannot be a layer.
     pub fn content(&self, dir: &str) -> Result<Option<LayerContent>> {
         let dir = path::clean(&path::join(&self.prefix, dir));
-        let object = format!("{}:{}", self.commit, path::clean(&path::join(&dir, FOLDERS[0])));
-        if !self.git.run(&["cat-file", "-e", &object], b"")?.succeeded {
-            return Ok(None);
+        match self.has(&path::clean(&path::join(&dir, FOLDERS[0])))? {
+            true => commit_content(&self.git, &self.commit, &dir).map(Some),
+            false => Ok(None),
         }
-        commit_content(&self.git, &self.commit, &dir).map(Some)
+    }
+
+    /// Whether the commit has a file or folder at a path from the root of the repository: its trees say so, even where a
+    /// partial clone lacks the file.
+    fn has(&self, path: &str) -> Result<bool> {
+        let listed = self.git.run(&["ls-tree", "-z", "--full-tree", &self.commit, "--", path], b"")?;
+        Ok(!checked(listed)?.stdout.is_empty())
     }
 }
 

@@ -545,6 +545,25 @@ fn a_change_is_judged_before_it_is_taken() {
     run(&home, &["diff", "--from", "HEAD", "--cases", "--accept", "breaking"]).ended(0);
 }
 
+/// A clone that lacks the file, and whose configuration names a program to fetch it with, as somebody may hand it out.
+#[test]
+fn comparing_with_a_commit_starts_nothing_that_the_repository_names() {
+    let (home, publisher) = (Home::with(&[]), Publisher::new());
+    publisher.write("toolsd.surface.json", "{}");
+    publisher.git(&["config", "uploadpack.allowFilter", "true"]);
+    publisher.publish("v1");
+    let words = ["clone", "--quiet", "--no-checkout", "--filter=blob:none", &publisher.url(), "."];
+    home_git(&home, &words);
+    let witness = home.workspace().join("started");
+    home_git(&home, &["config", "remote.origin.uploadpack", &format!("touch {} #", witness.display())]);
+    let said = run(&home, &["diff", "--from", "HEAD"]).ended(2);
+    assert!(!witness.exists() && said.err.contains("git cat-file blob"), "{}", said.err);
+    // Git itself starts it.
+    let mut command = home.command_of("git");
+    let _fails = command.args(["cat-file", "blob", "HEAD:toolsd.surface.json"]).current_dir(home.workspace()).output();
+    assert!(witness.exists());
+}
+
 /// Runs git in the workspace of a project.
 fn home_git(home: &Home, words: &[&str]) {
     let mut command = home.command_of("git");
