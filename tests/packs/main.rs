@@ -15,6 +15,7 @@ mod duvet;
 mod edit_corpus;
 mod elspais;
 mod examples;
+mod large_files;
 mod list_sizes;
 mod parse_corpus;
 mod skills;
