@@ -167,7 +167,11 @@ fn projects(wishes: &Wishes, rig: &Rig) -> Outcome<Vec<(String, Project)>> {
     };
     let count = wishes.count.unwrap_or(10);
     println!("{} kept cases, then {count} seeds from {seed}", found.len());
-    found.extend((seed..seed + count).map(|seed| (format!("seed-{seed}"), rig.original.project(seed))));
+    found.extend((seed..seed + count).map(|seed| {
+        let mut project = rig.original.project(seed);
+        project.enlarge(seed);
+        (format!("seed-{seed}"), project)
+    }));
     Ok(found)
 }
 

@@ -37,6 +37,26 @@ impl Project {
         self.quirks.contains(quirk)
     }
 
+    /// Makes each text and each source of one project in four a long one, with a character that is not ASCII: what takes
+    /// files by their size, or searches them otherwise, shows here.
+    pub fn enlarge(&mut self, seed: u64) {
+        if !seed.is_multiple_of(4) {
+            return;
+        }
+        self.quirks.insert("large files".to_owned());
+        for (path, text) in &mut self.files {
+            let mark = match path.rsplit_once('.').map_or("", |(_, extension)| extension) {
+                "md" => "",
+                "py" => "# ",
+                "rs" | "c" | "go" | "js" | "ts" => "// ",
+                _ => continue,
+            };
+            let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+            *text += &format!("{end}{mark}A kettle – and a pot.{end}");
+            *text += &format!("{mark}A kettle and a pot.{end}").repeat(3_000);
+        }
+    }
+
     /// Adds a file below the served folder.
     pub fn add(&mut self, path: &str, text: String) {
         self.files.insert(self.place(path), text);
