@@ -40,7 +40,7 @@ impl Project {
     /// Makes each text and each source of one project in four a long one, with a character that is not ASCII: what takes
     /// files by their size, or searches them otherwise, shows here.
     pub fn enlarge(&mut self, seed: u64) {
-        if !seed.is_multiple_of(4) {
+        if seed % 4 != 2 {
             return;
         }
         self.quirks.insert("large files".to_owned());
