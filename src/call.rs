@@ -21,6 +21,7 @@ mod dependency_tracker;
 mod arguments;
 mod tool;
 mod prompt;
+mod redaction;
 mod resource;
 mod loading;
 mod active_request;

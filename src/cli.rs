@@ -42,11 +42,13 @@ mod uses;
 
 use crate::diagnostic::printable;
 use crate::world::disk::{end_programs, hide_process};
+use crate::world::redact_bytes;
 use clap::{CommandFactory, Parser};
 use command_line::{CliCommand, CommandLine};
 use context::{CommandContext, environment_variable};
 use options::{CommandResult, Exit, LogFormat};
 use std::fmt::{self, Debug};
+use std::io::{self, Write};
 use terminal::Terminal;
 use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
@@ -140,13 +142,28 @@ fn start_log(format: LogFormat, colour: bool) {
     let filter = wanted.as_deref().map(EnvFilter::try_new);
     let refused = matches!(filter, Some(Err(_)));
     let filter = filter.and_then(Result::ok).unwrap_or_else(|| EnvFilter::new(DEFAULT_FILTER));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour);
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| RedactedLog).with_ansi(colour);
     let begun = match format {
         LogFormat::Text => lines.with_target(false).fmt_fields(debug_fn(write_field).delimited(" ")).try_init(),
         LogFormat::Json => lines.json().try_init(),
     };
     if refused && begun.is_ok() {
         tracing::warn!("`TOOLSD_LOG` is not a filter such as `warn,toolsd=debug`; using `{DEFAULT_FILTER}`");
+    }
+}
+
+/// Standard error, for log lines: each arrives in one piece.
+struct RedactedLog;
+
+impl Write for RedactedLog {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut redacted = line.to_vec();
+        redact_bytes(&mut redacted);
+        io::stderr().write_all(&redacted).map(|()| line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
     }
 }
 

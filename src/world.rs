@@ -27,10 +27,12 @@ pub mod repository;
 pub mod run;
 mod sandbox;
 pub mod sealed;
+mod secret_values;
 pub mod staged;
 pub mod staging;
 #[cfg(test)]
 mod tests;
+mod variable_grant;
 mod walk;
 
 #[cfg(windows)]
@@ -41,4 +43,6 @@ pub use effects::{
     Workspace, World, read_text, text_from_bytes,
 };
 pub use grants::{GrantedAccess, check_grant, describe_missing_grant, is_forbidden_variable, protected_name};
+pub use secret_values::{knows_secrets, redact_bytes, redact_json, redact_text, redacted, redacted_json};
+pub use variable_grant::{VariableGrant, is_secret_name, is_secret_variable};
 pub use walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult, unreadable_folder};

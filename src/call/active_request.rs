@@ -617,7 +617,8 @@ fn announcing_notices(
     log: Option<LogLines>,
     notices: Box<dyn Fn(Notice) + Send + Sync>,
 ) -> Notices {
-    Arc::new(move |notice| {
+    Arc::new(move |mut notice| {
+        notice.redact();
         match &notice {
             Notice::Log { level, data } => write_log(log.as_ref(), *level, data),
             Notice::Changed(list) => changes.announce(&HostChange::Lists {

@@ -2,6 +2,7 @@
 
 use crate::primitive_api::LogLevel;
 use crate::value::Json;
+use crate::world::{redacted, redacted_json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Something that happened.
@@ -62,6 +63,11 @@ impl ChangeFeed {
 
     /// Tells all listeners.
     pub fn announce(&self, change: &HostChange) {
+        let change = match change {
+            HostChange::Log { level, data } => &HostChange::Log { level: *level, data: redacted_json(data.clone()) },
+            HostChange::Resource { uri } => &HostChange::Resource { uri: redacted(uri).into_owned() },
+            change => change,
+        };
         let listeners: Vec<_> = self.listeners().iter().filter_map(Weak::upgrade).collect();
         for listener in listeners {
             listener(change);

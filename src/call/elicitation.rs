@@ -6,6 +6,7 @@ use crate::guard;
 use crate::primitive_api::{AskedQuestion, Question, QuestionKind, has_capability, missing_capability};
 use crate::script::block_in_place;
 use crate::value::{Json, Value};
+use crate::world::redact_json;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -62,6 +63,13 @@ pub struct CallRecord {
     made: BTreeMap<String, Json>,
     /// How often each question was asked that is not answered.
     tries: BTreeMap<String, u32>,
+}
+
+impl CallRecord {
+    /// Replaces secret values in the results of `once`; the rest is the client's own.
+    pub(super) fn redact(&mut self) {
+        self.made.values_mut().for_each(redact_json);
+    }
 }
 
 /// The questions that a call needs answers to before it can continue.
@@ -233,8 +241,9 @@ impl Elicitation {
 
     /// Asks, and returns the answers as scripts see them: `()` for an optional question that cannot be asked.
     pub fn ask(&self, questions: &[(String, Question)]) -> Result<Vec<Value>> {
-        let questions: Vec<(String, Question)> =
+        let mut questions: Vec<(String, Question)> =
             questions.iter().map(|(key, question)| (self.full_key(key), question.clone())).collect();
+        questions.iter_mut().for_each(|(_, question)| question.kind.redact());
         let mut open: Vec<(String, QuestionKind)> = Vec::new();
         for (key, question) in &questions {
             let capability = question.kind.capability();

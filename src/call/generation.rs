@@ -12,6 +12,7 @@ use crate::guard::CancelFlag;
 use crate::primitive_api::{Effect, LogLevel};
 use crate::registry::{CallContract, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
+use crate::world::redacted;
 use serde_json::json;
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -84,7 +85,7 @@ fn compute_description(
     let text = invocation.and_then(|invocation| invocation.function(&script, function, Vec::new()));
     sources.note(&served.pack.name, state.store(&served.pack.name).last_graph().as_ref());
     match text {
-        Ok(text) => text.as_text().map(str::to_owned),
+        Ok(text) => text.as_text().map(|text| redacted(text).into_owned()),
         Err(diagnostic) => {
             tracing::warn!("`{function}`, which describes `{}`, fails: {diagnostic}", served.name);
             None
@@ -138,7 +139,7 @@ fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPromp
     };
     let items = items.as_array().ok_or_else(diagnostic)?;
     let one = |item: &Json| {
-        let text = |key: &str| item[key].as_str().map(str::to_owned);
+        let text = |key: &str| item[key].as_str().map(|text| redacted(text).into_owned());
         let name = text("name").ok_or_else(diagnostic)?;
         if let Some(key) =
             item.as_object().and_then(|item| item.keys().find(|key| !LISTED_KEYS.contains(&key.as_str())))
@@ -185,7 +186,7 @@ fn compute_instructions(state: &HostState, registry: &mut Registry) -> bool {
                 invocation.template(&template.value, &context)
             });
         match filled {
-            Ok(text) => drop(instructions.insert(pack.name.clone(), text)),
+            Ok(text) => drop(instructions.insert(pack.name.clone(), redacted(&text).into_owned())),
             Err(diagnostic) => tracing::warn!("the instructions of `{}`: {diagnostic}", pack.name),
         }
     }

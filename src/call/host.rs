@@ -22,7 +22,7 @@ use crate::world::recorded::RecordedWorld;
 use crate::world::sealed::SealedWorld;
 use crate::world::staged::StagedWorld;
 use crate::world::staging::StagedFile;
-use crate::world::{Files, Workspace, World, path};
+use crate::world::{Files, Workspace, World, path, redact_text};
 use base64::Engine;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -620,7 +620,8 @@ impl Functions for PackFunctions {
 
 /// Writes what a script logs to the log of the process, or to the lines of a stage.
 pub fn write_log(log: Option<&LogLines>, level: LogLevel, data: &Json) {
-    let text = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
+    let mut text = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
+    redact_text(&mut text);
     if let Some(log) = log {
         return log.lock().unwrap_or_else(PoisonError::into_inner).push((level, text));
     }

@@ -9,6 +9,7 @@ use super::generation::{
 use super::graph_errors;
 use super::host::{Staging, write_log};
 use super::loading::{PackSource, load_registry, load_with_retries};
+use super::redaction::redact_answer;
 use super::request::{Caller, Request};
 use super::resource::skill_entries;
 use super::script_request::{ScriptSetup, run_script};
@@ -21,7 +22,7 @@ use crate::primitive_api::{Effect, LogLevel};
 use crate::registry::{Pack, Registry, ServedTool};
 use crate::script::{CallerId, Pool};
 use crate::value::{Json, Object, Value};
-use crate::world::{Files, path};
+use crate::world::{Files, path, redacted_json};
 use arc_swap::ArcSwap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -163,7 +164,11 @@ impl Service {
         let tool = CalledTool::find(self, &request);
         let ended = move |answer: Result<Answer>| {
             let is_own = answer.is_ok();
-            done(answer.unwrap_or_else(|error| tool.answer_stopped(error)), is_own);
+            let mut answer = answer.unwrap_or_else(|error| tool.answer_stopped(error));
+            if !is_own {
+                redact_answer(&mut answer);
+            }
+            done(answer, is_own);
         };
         let caller_id = caller.peer.caller_id;
         self.state.pool.call(name, caller_id, cancel, move || service.run(&request, caller), ended);
@@ -202,7 +207,7 @@ impl Service {
             }
             request => active.answer(request),
         };
-        match ended {
+        let mut answer = match ended {
             Ok(answer) => answer,
             Err(error) if error.code == Code::SUSPENDED => match active.elicitation().take_pending() {
                 Some(asks) => Answer::Asks(Box::new(asks)),
@@ -212,7 +217,9 @@ impl Service {
             //# A result over the output limit MUST fail and name the argument that narrows it, and an error
             //# MUST be truncated.
             Err(error) => Answer::Error(error.bounded(Limits::default().output)),
-        }
+        };
+        redact_answer(&mut answer);
+        answer
     }
 
     /// Forgets every graph, and all that packs remember.
@@ -225,7 +232,7 @@ impl Service {
     /// `changes`, and `script` (a hash) if a script called it. A script of a client has a line of its own: `script`,
     /// `bytes`, `calls`, `ended`, `ms`.
     pub fn audit(&self, line: impl Fn(&Json) + Send + Sync + 'static) {
-        self.state.audit.set_writer(Box::new(line));
+        self.state.audit.set_writer(Box::new(move |entry| line(&redacted_json(entry.clone()))));
     }
 
     /// Runs `act` when every script thread has been held for the time `after` by calls that cannot be stopped.
@@ -340,7 +347,7 @@ impl Service {
         let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return Ok(None) };
         let background = ActiveRequest::in_background(&self.state, &registry, CancelFlag::default());
         let graph = background.refresh_graph(pack)?;
-        Ok(graph.and_then(|graph| graph_errors::status(&pack.name, &graph)))
+        Ok(graph.and_then(|graph| graph_errors::status(&pack.name, &graph)).map(redacted_json))
     }
 
     /// What the graph of a pack was made of: absolute paths of files and folders.

@@ -16,7 +16,7 @@ use crate::source::Place;
 use crate::value::Json;
 use crate::world::path;
 pub use crate::world::run::{GitAccess, ProgramGrant};
-use crate::world::{check_grant, is_forbidden_variable};
+use crate::world::{VariableGrant, check_grant, is_forbidden_variable};
 
 /// `[pack]`.
 #[derive(Clone, Debug)]
@@ -85,8 +85,8 @@ pub struct Grants {
     pub read: Vec<String>,
     /// Files it may write.
     pub write: Vec<String>,
-    /// Environment variables; a `*` at the end matches any suffix.
-    pub env: Vec<String>,
+    /// Environment variables.
+    pub env: Vec<VariableGrant>,
     /// Programs it may run.
     pub run: Vec<ProgramGrant>,
     /// The level of git access.
@@ -192,7 +192,11 @@ static GRANTS: Grammar = Grammar {
     keys: &[
         optional("read", ValueShape::Texts, "Files it may read."),
         optional("write", ValueShape::Texts, "Files it may write."),
-        optional("env", ValueShape::Texts, "Environment variables; a `*` at the end matches any suffix."),
+        optional(
+            "env",
+            ValueShape::TextsOrTables(&VARIABLE),
+            "Environment variables it may read; a `*` at the end matches any suffix; tables to set whether a value is secret.",
+        ),
         optional(
             "run",
             ValueShape::TextsOrTables(&PROGRAM),
@@ -202,6 +206,20 @@ static GRANTS: Grammar = Grammar {
             "git",
             ValueShape::OneOf(&["none", "read", "write", "fetch"]),
             "Level of git access, each including the previous ones: `read` inspects, `write` changes repositories and files, `fetch` contacts remotes (default: `none`).",
+        ),
+    ],
+};
+
+/// A variable of `env` in `[pack.grants]`.
+static VARIABLE: Grammar = Grammar {
+    name: "[[pack.grants.env]]",
+    doc: "A variable that a pack may read. Secret values are replaced by `[secret NAME]` in everything that leaves toolsd, and refused in the arguments of programs.",
+    keys: &[
+        required("name", ValueShape::Text, "Its name; a `*` at the end matches any suffix."),
+        optional(
+            "secret",
+            ValueShape::Flag,
+            "Whether its value is secret (default: whether its name contains `TOKEN`, `SECRET`, `PASSWORD` or `KEY`).",
         ),
     ],
 };
@@ -283,11 +301,11 @@ pub static SKILLS: Grammar = Grammar {
 /// Reports grants that are not names of variables or not valid globs or that are in a forbidden folder, and warns about those that match nothing
 /// because they leave their root with `..`.
 fn check_grants(grants: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    for grant in grants.located_texts("env") {
-        let name = grant.value.strip_suffix('*').unwrap_or(&grant.value);
-        if grant.value.is_empty() || name.contains(['*', '=', '?', ' ']) {
-            let message = format!("`{}` is not a variable of the environment", grant.value);
-            let diagnostic = Diagnostic::new(code::WRONG_VALUE, message).at(grant.at);
+    for (grant, at) in read_variables(grants, &mut Vec::new()) {
+        let name = grant.name.strip_suffix('*').unwrap_or(&grant.name);
+        if grant.name.is_empty() || name.contains(['*', '=', '?', ' ']) {
+            let message = format!("`{}` is not a variable of the environment", grant.name);
+            let diagnostic = Diagnostic::new(code::WRONG_VALUE, message).at(at);
             diagnostics.push(*diagnostic.help("write its name, such as `HOME`, or the beginning of several: `TEA_*`"));
         }
     }
@@ -315,7 +333,7 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
     let grants = fields.table("grants", &mut reader.diagnostics).map(|grants| Grants {
         read: grants.texts("read"),
         write: grants.texts("write"),
-        env: grants.texts("env"),
+        env: read_variables(&grants, &mut reader.diagnostics).into_iter().map(|(grant, _)| grant).collect(),
         run: {
             let (run, places) = read_programs(&grants, &mut reader.diagnostics);
             run_at = places;
@@ -366,6 +384,19 @@ pub fn read_graph(fields: &Fields<'_>, reader: &mut DefinitionReader) -> GraphDe
         watch: table.setting("watch", table.flag("watch").unwrap_or(false)),
     });
     GraphDefinition { script, refresh, limits: read_limits(fields, &mut reader.diagnostics) }
+}
+
+/// Reads the granted variables, with their locations.
+fn read_variables(grants: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<(VariableGrant, Place)> {
+    let items = grants.texts_or_tables("env", diagnostics).into_iter();
+    let read = |item| match item {
+        TextOrTable::Text(name) => (name.value.as_str().into(), name.at),
+        TextOrTable::Table(table) => {
+            let name = table.required("name");
+            (VariableGrant { name: name.value, secret: table.flag("secret") }, name.at)
+        }
+    };
+    items.map(read).collect()
 }
 
 /// Reads the granted programs, each once, with their locations. Reports programs that cannot be granted.

@@ -6,7 +6,7 @@ use super::question::AskedQuestion;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{ChangeEntry, Functions, Graph};
 use crate::value::{Json, Value};
-use crate::world::World;
+use crate::world::{World, redact_json, redact_text};
 use std::fmt;
 use std::sync::Arc;
 
@@ -273,6 +273,18 @@ pub enum Notice {
         /// Its URI.
         uri: String,
     },
+}
+
+impl Notice {
+    /// Replaces secret values in it.
+    pub fn redact(&mut self) {
+        match self {
+            Self::Progress { message, .. } => message.iter_mut().for_each(redact_text),
+            Self::Status(text) | Self::Updated { uri: text } => redact_text(text),
+            Self::Log { data, .. } => redact_json(data),
+            Self::Changed(_) => {}
+        }
+    }
 }
 
 impl fmt::Display for Notice {

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Json, Kind, Object, Value, no_field};
+use crate::world::{redact_json, redact_text};
 use serde_json::json;
 
 /// A question, made by `form`, `open_url`, `sample` or `client_roots`, or declared as `[tool.ask.KEY]`.
@@ -46,6 +47,19 @@ pub struct AskedQuestion {
 }
 
 impl QuestionKind {
+    /// Replaces secret values in what the client sees of it.
+    pub fn redact(&mut self) {
+        match self {
+            Self::Form { message, schema } => {
+                redact_text(message);
+                redact_json(schema);
+            }
+            Self::Visit { message, url } => [message, url].into_iter().for_each(redact_text),
+            Self::Sample(parameters) => redact_json(parameters),
+            Self::Roots => {}
+        }
+    }
+
     /// The capability that a client needs to answer it, as `client_supports` names it.
     pub fn capability(&self) -> &'static str {
         match self {

@@ -15,6 +15,7 @@ use crate::source::Source;
 use crate::value::Json;
 use crate::world::path;
 use crate::world::run::GitAccess;
+use crate::world::{VariableGrant, is_secret_name};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -253,7 +254,7 @@ impl Permissions {
         let Grants { read, write, env, run, git } = grants;
         self.extend("read ", read.iter().cloned().chain(pack.config_paths(&Json::Null, "")));
         self.extend("write ", write.iter().cloned());
-        self.extend("env ", env.iter().cloned());
+        self.extend("env ", env.iter().map(spell_variable));
         run.iter().for_each(|grant| self.add_program(grant, read, write));
         self.extend("root-marker ", root.iter().filter(|marker| *marker != ".").cloned());
         match git {
@@ -429,6 +430,7 @@ impl Permissions {
         for (kind, word) in LISTS {
             let named = |value: &str| match kind {
                 "run " => format!("{value:?}{}", self.describe_program(value, whole)),
+                "env " => describe_variable(value),
                 _ => format!("{value:?}"),
             };
             let mut values: Vec<String> = self.0.keys().filter_map(|key| key.strip_prefix(kind)).map(named).collect();
@@ -514,10 +516,40 @@ fn covers_glob(before: &str, after: &str) -> bool {
     is_within && (is_glob || !only_below || start != folder)
 }
 
-/// Whether all variables that `after` covers are covered by `before`: `*` at the end stands for any rest.
+/// Whether all variables that `after` covers are covered by `before`: `*` at the end stands for any rest. What shows the
+/// values of more variables is wider.
 fn covers_variable(before: &str, after: &str) -> bool {
-    let after = after.strip_suffix('*').unwrap_or(after);
-    before.strip_suffix('*').is_some_and(|start| after.starts_with(start))
+    let parts = |value| str::split_once(value, '\t').unwrap_or((value, ""));
+    let ((before, shown_before), (after, shown_after)) = (parts(before), parts(after));
+    let reach = |mark: &str| [SECRET, "", NOT_SECRET].iter().position(|known| *known == mark);
+    let is_within = match before.strip_suffix('*') {
+        Some(start) => after.strip_suffix('*').unwrap_or(after).starts_with(start),
+        None => before == after,
+    };
+    is_within && reach(shown_before) >= reach(shown_after)
+}
+
+/// The marks of variables, behind a tab, where their names would not say the same.
+const SECRET: &str = "secret";
+
+const NOT_SECRET: &str = "not secret";
+
+fn spell_variable(grant: &VariableGrant) -> String {
+    let name = &grant.name;
+    match grant.secret {
+        Some(secret) if name.ends_with('*') || secret != is_secret_name(name) => {
+            format!("{name}\t{}", if secret { SECRET } else { NOT_SECRET })
+        }
+        _ => name.clone(),
+    }
+}
+
+fn describe_variable(value: &str) -> String {
+    match value.split_once('\t') {
+        Some((name, mark)) => format!("{name:?} ({mark})"),
+        None if !value.ends_with('*') && is_secret_name(value) => format!("{value:?} ({SECRET})"),
+        None => format!("{value:?}"),
+    }
 }
 
 fn normalize_glob(glob: &str) -> String {

@@ -12,7 +12,9 @@ use super::grants::{
 use super::path;
 use super::repository::{Repository, is_repository};
 use super::run::{GitAccess, ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
+use super::secret_values::{redact_bytes, remember_secret};
 use super::staging::StagedWrites;
+use super::variable_grant::is_secret_variable;
 use super::walk::{self, EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::borrow::Cow;
@@ -320,14 +322,14 @@ impl Files for GrantedWorld {
 impl Ambient for GrantedWorld {
     fn env(&self, name: &str) -> Option<String> {
         self.may_env(name).ok()?;
-        self.world.env(name)
+        let value = self.world.env(name)?;
+        if is_secret_variable(&self.rules.allowed.env, name) {
+            remember_secret(name, &value);
+        }
+        Some(value)
     }
 
     fn may_env(&self, name: &str) -> Result<()> {
-        let fits = |grant: &String| match grant.strip_suffix('*') {
-            Some(start) => name.starts_with(start),
-            None => grant == name,
-        };
         //= docs/spec.md#secrets
         //# Scripts and the programs that they start MUST NOT see a secret of the server.
         // They are gone from the environment at the start: this is the second line.
@@ -337,7 +339,7 @@ impl Ambient for GrantedWorld {
         }
         match self.rules.allowed.may_read {
             false => Err(undeclared(&format!("${name}"), "read", "reads")),
-            true if self.rules.allowed.env.iter().any(fits) => Ok(()),
+            true if self.rules.allowed.env.iter().any(|grant| grant.covers(name)) => Ok(()),
             true => Err(Diagnostic::new(Code::WORLD, format!("the pack may not read the variable `{name}`"))
                 .author_help(describe_missing_grant(&self.rules.allowed, "env", name))),
         }
@@ -355,8 +357,12 @@ impl Ambient for GrantedWorld {
 
 impl Programs for GrantedWorld {
     fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
+        self.check_arguments(command)?;
         self.check_run(command)?;
-        self.world.run(&self.with_confinement(command)?)
+        let mut ran = self.world.run(&self.with_confinement(command)?)?;
+        redact_bytes(&mut ran.output);
+        redact_bytes(&mut ran.errors);
+        Ok(ran)
     }
 
     fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {

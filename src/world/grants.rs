@@ -6,6 +6,7 @@ use super::effects::{FilePolicy, World};
 use super::glob::Globs;
 use super::path;
 use super::run::{GitAccess, ProgramGrant};
+use super::variable_grant::VariableGrant;
 use super::walk::EntryKind;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use unicode_normalization::UnicodeNormalization;
@@ -18,8 +19,8 @@ pub struct GrantedAccess {
     pub read: Vec<String>,
     /// Files that may be written.
     pub write: Vec<String>,
-    /// Variables of the environment; `*` at the end stands for any rest.
-    pub env: Vec<String>,
+    /// Variables of the environment.
+    pub env: Vec<VariableGrant>,
     /// Whether the declared effect lets a call read at all.
     pub may_read: bool,
     /// Programs that may be run.
@@ -88,11 +89,15 @@ impl FilePolicy for CompiledGrants {
 /// The help text for granting a pack one more thing by a key of `grants`. It repeats what is granted: who copies it
 /// must not lose any of that.
 pub fn describe_missing_grant(granted: &GrantedAccess, key: &str, value: &str) -> String {
-    let programs: Vec<String> = granted.run.iter().map(|grant| grant.program.clone()).collect();
-    let lists = [("read", &granted.read), ("write", &granted.write), ("env", &granted.env), ("run", &programs)];
-    let list = |(name, known): (&str, &Vec<String>)| {
-        let known = known.iter().map(String::as_str);
-        let words: Vec<String> = known.chain((name == key).then_some(value)).map(|word| format!("{word:?}")).collect();
+    let quoted = |names: &[String]| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>();
+    let lists = [
+        ("read", quoted(&granted.read)),
+        ("write", quoted(&granted.write)),
+        ("env", granted.env.iter().map(VariableGrant::spell).collect()),
+        ("run", granted.run.iter().map(|grant| format!("{:?}", grant.program)).collect()),
+    ];
+    let list = |(name, mut words): (&str, Vec<String>)| {
+        words.extend((name == key).then(|| format!("{value:?}")));
         (!words.is_empty()).then(|| format!("{name} = [{}]", words.join(", ")))
     };
     let git = if key == "git" { Some(value) } else { granted.git.word() };

@@ -22,6 +22,7 @@ mod locks;
 mod memory;
 mod operations;
 mod roots;
+mod secrets;
 #[cfg(target_os = "linux")]
 mod soak;
 mod verdict;

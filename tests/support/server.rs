@@ -19,7 +19,18 @@ impl Server {
 
     /// The same, for a client with these capabilities.
     pub fn start_for(home: &Home, options: &[&str], capabilities: &Value) -> Self {
-        let mut server = Self::start_modern(home, options);
+        Self::start_with(home, options, capabilities, &[])
+    }
+
+    /// The same, with variables of the environment; no session is opened without capabilities.
+    pub fn start_with(home: &Home, options: &[&str], capabilities: &Value, variables: &[(&str, &str)]) -> Self {
+        let mut command = home.command();
+        command.arg("serve").args(options).envs(variables.iter().copied());
+        command.stderr(std::fs::File::create(home.log()).unwrap());
+        let mut server = Self { process: super::Server::spawn(command, None), heard: Vec::new() };
+        if capabilities.is_null() {
+            return server;
+        }
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "t", "version": "0" } });
         server.ask("initialize", &hello);
         server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
@@ -28,9 +39,7 @@ impl Server {
 
     /// Serves the workspace to a client that opens no session.
     pub fn start_modern(home: &Home, options: &[&str]) -> Self {
-        let mut command = home.command();
-        command.arg("serve").args(options).stderr(std::fs::File::create(home.log()).unwrap());
-        Self { process: super::Server::spawn(command, None), heard: Vec::new() }
+        Self::start_with(home, options, &Value::Null, &[])
     }
 
     /// Begins a subscription of the stateless era.
@@ -53,6 +62,11 @@ impl Server {
     pub fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.process.tell(method, params.clone());
         self.wait(|message| message["id"] == json!(id))
+    }
+
+    /// Sends a request and does not wait for its answer.
+    pub fn tell(&mut self, method: &str, params: &Value) -> u64 {
+        self.process.tell(method, params.clone())
     }
 
     /// Waits for a message that is the one.

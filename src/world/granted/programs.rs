@@ -15,6 +15,8 @@ use crate::world::repository::Repository;
 use crate::world::run::{
     ChildProcesses, Confinement, GitAccess, GitChanges, ProgramCommand, ProgramFile, ProgramGrant, RequiredGrant,
 };
+use crate::world::secret_values::{remember_secret, secret_within};
+use crate::world::variable_grant::is_secret_variable;
 use std::time::Duration;
 
 impl GrantedWorld {
@@ -77,6 +79,26 @@ impl GrantedWorld {
 
     fn grant_of(&self, program: &str) -> Option<&ProgramGrant> {
         self.rules.allowed.run.iter().find(|grant| grant.program == program)
+    }
+
+    //= docs/spec.md#secrets
+    //# The value of a secret variable MUST be refused in the arguments of a program.
+    /// Remembers the secret variables of a program, and refuses values of such in its arguments.
+    pub(super) fn check_arguments(&self, command: &ProgramCommand) -> Result<()> {
+        let inherited = self.grant_of(&command.program).into_iter().flat_map(|grant| &grant.env);
+        let inherited = inherited.filter_map(|name| Some((name.clone(), self.world.env(name)?)));
+        for (name, value) in inherited.chain(command.env.iter().cloned()) {
+            if is_secret_variable(&self.rules.allowed.env, &name) {
+                remember_secret(&name, &value);
+            }
+        }
+        let mut arguments = command.arguments.iter().zip(1..);
+        let found = arguments.find_map(|(argument, position)| Some((position, secret_within(argument)?)));
+        let Some((position, name)) = found else { return Ok(()) };
+        let message = format!("argument {position} of `{}` contains the secret value of `{name}`", command.program);
+        Err(Diagnostic::new(Code::WORLD, message).author_help(format!(
+            "other users can see the arguments of programs: pass it by `input` (`curl -K -` and `curl -H @-` read it there) or by `env` of `run`; if it is not a secret, grant `{{ name = {name:?}, secret = false }}`"
+        )))
     }
 
     /// The command with a confinement that matches its grant.
