@@ -125,6 +125,23 @@ fn malformed_parameters_are_reported() {
     }
 }
 
+//= docs/spec.md#http
+//= type=test
+//# A client that accepts ranges of media types, or does not say what it accepts, MUST be served.
+#[test]
+fn a_session_opens_for_a_client_that_accepts_anything() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string();
+    for accepted in ["*/*", "application/*, text/*"] {
+        let reply = server.send("POST", &[("Accept", accepted)], &hello);
+        assert_eq!(reply.status, 200, "{reply:?}");
+        let session = ("Mcp-Session-Id", reply.header("mcp-session-id").unwrap());
+        assert_eq!(server.open("GET", &[session, ("Accept", accepted)], "").0.status, 200, "{accepted}");
+    }
+}
+
 //= docs/spec.md#protocol
 //= type=test
 //# Where the protocol has an object, an empty array MUST count as an empty object.

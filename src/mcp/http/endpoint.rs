@@ -78,7 +78,8 @@ impl HttpEndpoint {
     }
 
     /// Answers a request that was let in.
-    async fn answer_authorized(&self, parts: Parts, body: Incoming) -> HttpResponse {
+    async fn answer_authorized(&self, mut parts: Parts, body: Incoming) -> HttpResponse {
+        name_accepted(&mut parts.headers);
         if parts.uri.path() != PATH {
             return *refusal(StatusCode::NOT_FOUND, format!("Not Found: the protocol is served at {PATH}"));
         }
@@ -183,6 +184,29 @@ impl HttpEndpoint {
             },
             _ => answer,
         }
+    }
+}
+
+//= docs/spec.md#http
+//# A client that accepts ranges of media types, or does not say what it accepts, MUST be served.
+/// Names the media types of the protocol that ranges include: rmcp knows no ranges.
+fn name_accepted(headers: &mut HeaderMap) {
+    let given = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut accepted = given.collect::<Vec<_>>().join(",").to_ascii_lowercase();
+    let ranges = if accepted.is_empty() { "*/*".to_owned() } else { accepted.clone() };
+    let includes = |wanted: &str| {
+        ranges.split(',').any(|range| {
+            let (range, quality) = range.split_once(";q=").unwrap_or((range, "1"));
+            range.trim() == wanted && quality.parse() != Ok(0.0)
+        })
+    };
+    for (kind, range) in [("application/json", "application/*"), ("text/event-stream", "text/*")] {
+        if !ranges.contains(kind) && (includes(range) || includes("*/*")) {
+            accepted.extend([",", kind]);
+        }
+    }
+    if let Ok(accepted) = accepted.parse() {
+        headers.insert(header::ACCEPT, accepted);
     }
 }
 
