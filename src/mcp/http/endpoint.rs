@@ -5,9 +5,9 @@ use super::access::{AccessPolicy, PATH};
 use super::body::MessageRequest;
 use super::connections::{Connections, OpenConnection};
 use super::direct_calls::DirectCalls;
-use super::responses::{HttpResponse, allow_origin, json_response, preflight_response, refusal};
+use super::responses::{HttpResponse, allow_origin, json_response, preflight_response, refusal, text_response};
 use super::sessions::{SessionRequest, Sessions};
-use crate::mcp::connection::Connection;
+use crate::mcp::connection::{Connection, McpServer};
 use crate::mcp::message::{
     duplicate_id_error, malformed_list_error, malformed_message_error, oversized_client_info_error,
     removed_method_error,
@@ -39,12 +39,16 @@ pub(super) struct HttpEndpoint {
     pub(super) rmcp: RmcpService,
     pub(super) sessions: Arc<Sessions>,
     pub(super) direct_calls: DirectCalls,
+    pub(super) server: Arc<McpServer>,
 }
 
 impl HttpEndpoint {
     /// Answers a request of a connection.
     pub(super) async fn answer(&self, request: Request<Incoming>, connection: &Arc<OpenConnection>) -> HttpResponse {
         let (mut parts, body) = request.into_parts();
+        if let Some(answer) = self.answer_probe(&parts) {
+            return answer;
+        }
         let policy = self.access.load_full();
         let origin = parts.headers.get(header::ORIGIN).cloned();
         //= docs/spec.md#http
@@ -75,6 +79,22 @@ impl HttpEndpoint {
             never
         };
         answer.map(|body| body.map_err(keep).boxed())
+    }
+
+    //= docs/spec.md#http
+    //# `GET /healthz` and `GET /readyz` MUST be answered without a token and for any host, and MUST NOT reveal more than
+    //# whether calls are answered.
+    /// Answers a balancer or a container, which has no token and knows the server by an address of its own.
+    fn answer_probe(&self, parts: &Parts) -> Option<HttpResponse> {
+        let unready = match (parts.method.as_str(), parts.uri.path()) {
+            ("GET" | "HEAD", "/healthz") => None,
+            ("GET" | "HEAD", "/readyz") => self.server.service.unready(),
+            _ => return None,
+        };
+        Some(match unready {
+            None => text_response(StatusCode::OK, "ok\n"),
+            Some(why) => *refusal(StatusCode::SERVICE_UNAVAILABLE, format!("Service Unavailable: {why}\n")),
+        })
     }
 
     /// Answers a request that was let in.
