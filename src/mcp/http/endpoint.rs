@@ -46,6 +46,7 @@ impl HttpEndpoint {
     /// Answers a request of a connection.
     pub(super) async fn answer(&self, request: Request<Incoming>, connection: &Arc<OpenConnection>) -> HttpResponse {
         let (mut parts, body) = request.into_parts();
+        let declares_length = connection.take_head_with_length();
         if let Some(answer) = self.answer_probe(&parts) {
             return answer;
         }
@@ -56,6 +57,14 @@ impl HttpEndpoint {
         //# constant time.
         if let Err(refusal) = policy.check(&parts) {
             return *refusal;
+        }
+        //= docs/spec.md#http
+        //# A request with ambiguous headers, or with a body that is not a message, MUST be refused with status
+        //# 400.
+        // hyper drops the length, and closes the connection after the answer.
+        if declares_length && parts.headers.contains_key(header::TRANSFER_ENCODING) {
+            let why = "Bad Request: Content-Length together with Transfer-Encoding";
+            return *refusal(StatusCode::BAD_REQUEST, why);
         }
         // A preflight request has no token, and its sender learns only that it may send requests.
         let is_preflight = origin.is_some() && parts.method == Method::OPTIONS;
