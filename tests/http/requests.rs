@@ -132,7 +132,8 @@ fn malformed_parameters_are_reported() {
 fn a_session_opens_for_a_client_that_accepts_anything() {
     let home = pots();
     let server = serve(&home, &[], &[]);
-    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+    let params =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string();
     for accepted in ["*/*", "application/*, text/*"] {
         let reply = server.send("POST", &[("Accept", accepted)], &hello);

@@ -109,8 +109,8 @@ fn a_room_is_the_same_by_the_path_of_a_link() {
         assert_eq!(house.act("status", &room, &[]), "?? new/\n");
         assert_eq!(house.act("lock", &room, &[]), true);
         assert_eq!(house.text("workspace"), "locked");
-        let beside = house.act("read", &house.at("house/secret"), &[]);
-        assert!(beside.to_string().contains("may not"), "{beside}");
+        let other = house.act("read", &house.at("house/secret"), &[]);
+        assert!(other.to_string().contains("may not"), "{other}");
     }
 }
 

@@ -180,9 +180,9 @@ impl OpenConnection {
     pub(super) fn take_head_with_length(&self) -> bool {
         let head = std::mem::take(&mut *self.head.lock().unwrap_or_else(PoisonError::into_inner));
         let lines = head.trim_ascii_start().split(|byte| *byte == b'\n');
-        lines.take_while(|line| !line.trim_ascii().is_empty()).any(|line| {
-            line.get(..15).is_some_and(|name| name.eq_ignore_ascii_case(b"content-length:"))
-        })
+        lines
+            .take_while(|line| !line.trim_ascii().is_empty())
+            .any(|line| line.get(..15).is_some_and(|name| name.eq_ignore_ascii_case(b"content-length:")))
     }
 
     /// Records that a request was let in, and is being answered.
