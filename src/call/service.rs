@@ -62,6 +62,11 @@ pub trait RequestHandler: Send + Sync + 'static {
     /// Hears where HTTP is listened at: address and port.
     fn listens(&self, _host: &str, _port: u16) {}
 
+    /// Why no call would be answered; nothing if calls would.
+    fn unready(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Answers a request on a thread of the host's own; `done` is called there, once.
     fn submit(self: Arc<Self>, request: Request, caller: Caller, done: Box<dyn FnOnce(Answer) + Send>);
 }
@@ -78,6 +83,13 @@ impl RequestHandler for Service {
     /// A port that was 0 is known now.
     fn listens(&self, host: &str, port: u16) {
         self.state.server.lock_serving().address = Some((host.to_owned(), port));
+    }
+
+    fn unready(&self) -> Option<&'static str> {
+        match self.state.pool.is_exhausted() {
+            true => Some("every script thread is held by calls that cannot be stopped"),
+            false => self.registry().packs.is_empty().then_some("no pack is served"),
+        }
     }
 
     fn submit(self: Arc<Self>, request: Request, caller: Caller, done: Box<dyn FnOnce(Answer) + Send>) {

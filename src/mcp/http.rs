@@ -80,7 +80,8 @@ pub(crate) async fn serve(
     let listener = HttpListener::open(&server, access.address(), shutdown, streams).await?;
     let connections = Connections::new(affordable(limits.unwrap_or_default()));
     let access = ArcSwap::from_pointee(access);
-    let endpoint = Arc::new(HttpEndpoint { access, connections, rmcp, sessions, direct_calls });
+    let endpoint =
+        Arc::new(HttpEndpoint { access, connections, rmcp, sessions, direct_calls, server: Arc::clone(&server) });
     let reloading = reload_settings(Arc::clone(&endpoint), reload, reload_requested);
     listener.serve(Arc::clone(&endpoint), &server, ended, reloading).await;
     Ok(())

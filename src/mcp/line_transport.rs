@@ -10,7 +10,7 @@
 //!   wait for it.
 
 use super::connection::Shutdown;
-use super::message::{IncomingMessage, parse_line, still_running_error};
+use super::message::{IncomingMessage, parse_line, readable_id, still_running_error};
 use super::settings::Bounds;
 use super::wire_json::write_json;
 use rmcp::RoleServer;
@@ -161,7 +161,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
             if self.skipping {
                 self.skipping = false;
             } else if end - start > self.bounds.line {
-                self.refuse_length();
+                self.refuse_length(&self.partial[start..end]);
             } else {
                 let incoming = match self.partial[start..end].trim_ascii() {
                     [] => IncomingMessage::Nothing,
@@ -182,16 +182,16 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
             self.partial.clear();
             self.searched = 0;
         } else if self.partial.len() > self.bounds.line {
-            self.refuse_length();
+            self.refuse_length(&self.partial);
             self.skipping = true;
             self.partial = Vec::new();
             self.searched = 0;
         }
     }
 
-    fn refuse_length(&self) {
+    fn refuse_length(&self, begin: &[u8]) {
         let message = format!("a line may have at most {} bytes: pass large inputs as paths or URIs", self.bounds.line);
-        self.refuse(None, &ErrorData::invalid_request(message, None));
+        self.refuse(readable_id(begin).as_ref(), &ErrorData::invalid_request(message, None));
     }
 
     fn accept(&mut self, incoming: IncomingMessage, size: usize) {

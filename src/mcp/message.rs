@@ -47,9 +47,35 @@ pub(crate) fn parse_line(line: &[u8]) -> IncomingMessage {
     }
 }
 
-/// Reads a message as JSON. If `params` or `_meta` is `null`, it counts as omitted: some clients write them so.
+/// The places of a message that hold objects. In PHP an empty object is easily written as `[]`.
+const OBJECTS: [&str; 11] = [
+    "/params",
+    "/params/_meta",
+    "/params/_meta/io.modelcontextprotocol~1clientCapabilities",
+    "/params/arguments",
+    "/params/capabilities",
+    "/params/context",
+    "/params/context/arguments",
+    "/params/inputResponses",
+    "/result",
+    "/result/_meta",
+    "/result/content",
+];
+
+/// Reads a message as JSON. Some clients write `null` where `params` or `_meta` is omitted, and an empty array in place
+/// of an empty object: both count as what they mean.
 pub(crate) fn read_message(text: &[u8]) -> Result<Json, UnreadableJson> {
     let mut message = read_json(text)?;
+    for place in OBJECTS {
+        let Some(found) = message.pointer_mut(place) else { continue };
+        //= docs/spec.md#protocol
+        //# Where the protocol has an object, an empty array MUST count as an empty object.
+        read_empty_object(found, place.ends_with("apabilities"));
+    }
+    let answers = message.pointer_mut("/params/inputResponses").and_then(Json::as_object_mut);
+    for content in answers.into_iter().flat_map(Map::values_mut).filter_map(|answer| answer.get_mut("content")) {
+        read_empty_object(content, false);
+    }
     if let Some(members) = message.as_object_mut() {
         if let Some(params) = members.get_mut("params").and_then(Json::as_object_mut)
             && params.get("_meta") == Some(&Json::Null)
@@ -61,6 +87,16 @@ pub(crate) fn read_message(text: &[u8]) -> Result<Json, UnreadableJson> {
         }
     }
     Ok(message)
+}
+
+/// Makes an empty object of an empty array; with `is_deep`, of those in it as well.
+fn read_empty_object(json: &mut Json, is_deep: bool) {
+    if json.as_array().is_some_and(Vec::is_empty) {
+        *json = json!({});
+    }
+    if let (true, Some(members)) = (is_deep, json.as_object_mut()) {
+        members.values_mut().for_each(|member| read_empty_object(member, true));
+    }
 }
 
 /// Reads a message from JSON.

@@ -90,6 +90,11 @@ impl Pool {
         self.0.hung_calls()
     }
 
+    /// Whether every thread is held by a call that was already answered.
+    pub fn is_exhausted(&self) -> bool {
+        self.0.is_exhausted()
+    }
+
     /// Registers `act` to run when every thread has been held for the time `after`.
     pub fn when_stuck(&self, after: Duration, act: impl Fn() + Send + 'static) {
         self.0.stuck.lock().unwrap_or_else(PoisonError::into_inner).after = Some((after, Box::new(act)));

@@ -4,6 +4,7 @@
 use crate::yard::Yard;
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// A verb, with another folder as workspace.
@@ -349,6 +350,25 @@ fn what_leads_out_is_refused_where_nothing_confines_git() {
     }
     std::os::unix::fs::symlink("main", yard.workspace().join(".git/refs/heads/linked")).unwrap();
     assert!(look(&yard)["error"].to_string().contains("is a symlink"), "{}", look(&yard));
+    // Git reads the bytes of a path, whatever they are.
+    for name in [b"other\xff", b"other\r"] {
+        let yard = Yard::with_repository();
+        let other = yard.at("").join(std::ffi::OsStr::from_bytes(name));
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("secret"), "the secret\n").unwrap();
+        for words in [&["init"][..], &["add", "-A"], &["commit", "-qm", "x"]] {
+            yard.git_in(&other, words);
+        }
+        let hash = yard.git_in(&other, &["rev-parse", "HEAD:secret"]).trim().to_owned();
+        let info = yard.workspace().join(".git/objects/info");
+        fs::create_dir_all(&info).unwrap();
+        fs::write(info.join("alternates"), [b"../../../", &name[..], b"/.git/objects\n"].concat()).unwrap();
+        assert_eq!(yard.git(&["show", &hash]), "the secret\n", "the attack is void");
+        let question = json!({ "verb": "show", "options": { "refs": hash } }).to_string();
+        let output = yard.command(&["call", "look_git", &question, "--sandbox", "off"]).output().unwrap();
+        let refused = crate::support::said(&output)["error"].to_string();
+        assert!(refused.contains("(alternates)"), "{refused}");
+    }
 }
 
 //= docs/spec.md#robustness

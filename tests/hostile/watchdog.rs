@@ -158,6 +158,20 @@ fn a_server_that_is_stuck_ends_for_its_supervisor() {
     assert_eq!(server.ended(), Some(70));
 }
 
+#[test]
+fn a_balancer_is_told_while_every_thread_is_held() {
+    let home = house();
+    let server = crate::support::http::Server::start(&home, &WORDS, &[]);
+    let hold = || server.ask("tools/call", named("hold")).answer();
+    let ready = || server.send("GET /readyz", &[], "").status;
+    let lease = Lease::take(&home, || !hold().to_string().contains("isError"));
+    assert_eq!(ready(), 200);
+    std::thread::scope(|scope| (0..threads().1).for_each(|_| drop(scope.spawn(hold))));
+    until("every thread is held", || ready() == 503);
+    drop(lease);
+    until("every thread is back", || ready() == 200);
+}
+
 //= docs/spec.md#calls
 //= type=test
 //# Arguments MUST be validated before the script runs, within the limits of the call.

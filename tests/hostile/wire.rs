@@ -229,16 +229,20 @@ fn a_message_of_many_values_costs_no_memory() {
     assert!(peak_memory(client.pid()).is_none_or(|peak| peak < MAX_MEMORY_MB), "{:?} MB", peak_memory(client.pid()));
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# A message that is refused MUST be answered with its id if that comes before the error.
 #[test]
 fn a_line_without_an_end_is_refused_once_and_costs_no_memory() {
     let house = House::new();
     let mut client = house.serve(&["calm"]);
+    client.send_bytes(br#"{"jsonrpc":"2.0","id":"long","method":"ping","params":{"of":""#);
     let piece = vec![b'x'; 1 << 20];
     for _ in 0..256 {
         client.send_bytes(&piece);
     }
     let refused = client.hear().expect("the server lives");
-    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &json!("long")), "{refused}");
     assert!(refused["error"]["message"].as_str().unwrap().contains("a line may have at most"), "{refused}");
     // Its end comes at last: what was behind the limit is not a line of its own.
     client.send_bytes(b"\n");

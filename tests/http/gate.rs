@@ -1,5 +1,7 @@
 //! Hosts, origins, tokens, addresses.
 
+use crate::support::home::Home;
+use crate::support::http::Server;
 use crate::{pots, serve};
 use serde_json::json;
 
@@ -102,6 +104,32 @@ fn no_way_of_a_call_goes_past_the_door() {
     }
     for method in ["GET", "DELETE"] {
         assert_eq!(server.send(method, &[], "").status, 401, "{method}");
+    }
+}
+
+//= docs/spec.md#http
+//= type=test
+//# `GET /healthz` and `GET /readyz` MUST be answered without a token and for any host, and MUST NOT reveal more than
+//# whether calls are answered.
+#[test]
+fn a_balancer_asks_without_a_token() {
+    let token = [("TOOLSD_HTTP_TOKEN", "a-long-enough-secret")];
+    let (home, empty) = (pots(), Home::with(&[]));
+    let (server, idle) = (serve(&home, &[], &token), Server::start(&empty, &[], &token));
+    for host in [("Host", "10.1.2.3:8000"), ("Host", "localhost")] {
+        for (server, path, status, body) in [
+            (&server, "GET /healthz", 200, "ok\n"),
+            (&server, "GET /readyz", 200, "ok\n"),
+            (&idle, "GET /healthz", 200, "ok\n"),
+            (&idle, "GET /readyz", 503, "Service Unavailable: no pack is served\n"),
+            (&server, "HEAD /readyz", 200, ""),
+        ] {
+            let reply = server.send(path, &[host], "");
+            assert_eq!((reply.status, reply.body.as_str()), (status, body), "{path}");
+        }
+    }
+    for path in ["POST /healthz", "GET /healthz/", "GET /"] {
+        assert_eq!(server.send(path, &[], "").status, 401, "{path}");
     }
 }
 

@@ -64,8 +64,12 @@ fn odd_requests_get_their_status() {
             let era = format!("{}{round}", era("list_pots"));
             let head = text("head").unwrap().replace("{usual}", &format!("{era}Content-Type: application/json\r\n"));
             let head = head.replace("{era}", &era).replace("{host}", &server.address.to_string());
+            let chunks = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+            let body = if head.contains("{chunked}") { chunks } else { body.clone() };
+            let head = head.replace("{chunked}", "Transfer-Encoding: chunked\r\n");
             let head = head.replace("{port}", &server.address.port().to_string());
             let head = head.replace("{length}", &format!("Content-Length: {}\r\n", body.len()));
+            let head = if case.get("bare").is_some() { head.replace("\r\n", "\n") } else { head };
             let (status, reported, _) = send(&server, &format!("{head}{body}"));
             let expected = case["status"].as_integer().unwrap();
             if i64::from(status) != expected || !reported.contains(text("says").unwrap_or_default()) {

@@ -110,7 +110,7 @@ fn malformed_parameters_are_reported() {
     let server = serve(&home, &[], &[]);
     let session = server.session();
     for (method, params) in [
-        ("tools/call", json!({ "name": "list_pots", "arguments": [] })),
+        ("tools/call", json!({ "name": "list_pots", "arguments": [1] })),
         ("resources/read", json!({ "uri": 5 })),
         ("tools/list", json!({ "cursor": 5 })),
     ] {
@@ -119,10 +119,43 @@ fn malformed_parameters_are_reported() {
     }
     assert_eq!(server.ask_in(&session, "logging/setLevel", json!({})).code(), -32602);
     for list in ["tools/list", "prompts/list", "resources/list", "resources/templates/list"] {
-        for params in [json!(5), json!([]), json!({ "cursor": {} })] {
+        for params in [json!(5), json!([1]), json!({ "cursor": {} })] {
             assert_eq!(server.ask_in(&session, list, params.clone()).code(), -32602, "{list} {params}");
         }
     }
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A client that accepts ranges of media types, or does not say what it accepts, MUST be served.
+#[test]
+fn a_session_opens_for_a_client_that_accepts_anything() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let params =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string();
+    for accepted in ["*/*", "application/*, text/*"] {
+        let reply = server.send("POST", &[("Accept", accepted)], &hello);
+        assert_eq!(reply.status, 200, "{reply:?}");
+        let session = ("Mcp-Session-Id", reply.header("mcp-session-id").unwrap());
+        assert_eq!(server.open("GET", &[session, ("Accept", accepted)], "").0.status, 200, "{accepted}");
+    }
+}
+
+//= docs/spec.md#protocol
+//= type=test
+//# Where the protocol has an object, an empty array MUST count as an empty object.
+#[test]
+fn an_empty_array_counts_as_an_empty_object() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let session = server.session();
+    let call = json!({ "name": "list_pots", "arguments": [] });
+    assert_eq!(server.ask("tools/call", call.clone()).answer()["result"]["structuredContent"][0], "blue");
+    let old = server.ask_in(&session, "tools/call", call).answer();
+    assert_eq!(old["result"]["structuredContent"]["result"][0], "blue");
+    assert!(server.ask_in(&session, "tools/list", json!([])).answer()["result"]["tools"].is_array());
 }
 
 //= docs/spec.md#http

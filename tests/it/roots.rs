@@ -88,6 +88,34 @@ fn granted_rooms_are_read_found_written_locked_and_committed() {
 
 //= docs/spec.md#roots
 //= type=test
+//# A path that reaches a root through a symlink MUST count as a path of that root.
+#[test]
+fn a_room_is_the_same_by_the_path_of_a_link() {
+    for (link, target, room) in [("door", "workspace", ""), ("house", ".", "workspace")] {
+        let house = House::new();
+        let workspace = house.at("workspace");
+        git(&workspace, &["init", "-q"]);
+        git(&workspace, &["config", "user.name", "a"]);
+        git(&workspace, &["config", "user.email", "a@example.org"]);
+        git(&workspace, &["add", "-A"]);
+        symlink(house.at(target), house.at(link)).unwrap();
+        let room = house.at(link).join(room);
+        assert_eq!(house.act("read", &room, &[]), "workspace");
+        assert_eq!(house.act("path", &room, &[]), json!(workspace.canonicalize().unwrap().join("a.md")));
+        let file = |name: &str| json!(room.join(name));
+        assert_eq!(house.act("find", &room, &[]), json!([file("a.md")]));
+        assert_eq!(house.act("write", &room, &[]), json!([file("a.md"), file("new/b.md")]));
+        assert_eq!(house.act("commit", &room, &[])["commits"], "1");
+        assert_eq!(house.act("status", &room, &[]), "?? new/\n");
+        assert_eq!(house.act("lock", &room, &[]), true);
+        assert_eq!(house.text("workspace"), "locked");
+        let other = house.act("read", &house.at("house/secret"), &[]);
+        assert!(other.to_string().contains("may not"), "{other}");
+    }
+}
+
+//= docs/spec.md#roots
+//= type=test
 //# A path outside of the granted roots MUST be refused with the way to grant it.
 //= docs/spec.md#roots
 //= type=test

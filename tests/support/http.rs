@@ -84,12 +84,13 @@ impl Server {
         }
     }
 
-    /// Sends a request and does not wait for more than the head of its reply.
+    /// Sends a request and does not wait for more than the head of its reply. A method may name a path: `GET /healthz`.
     pub fn open(&self, method: &str, headers: &[(&str, &str)], body: &str) -> (Reply, Stream) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(IO_TIMEOUT)).unwrap();
         stream.set_write_timeout(Some(IO_TIMEOUT)).unwrap();
-        let mut head = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        let target = if method.contains(' ') { method.to_owned() } else { format!("{method} /mcp") };
+        let mut head = format!("{target} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         let host = self.address.to_string();
         let usual = [
             ("Host", host.as_str()),

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+/// The limit of a head, and of what hyper buffers of a connection, in bytes.
+pub(super) const MAX_HEAD: usize = 64 << 10;
+
 /// Limits of connections over HTTP: `[http]` of `toolsd.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
@@ -52,6 +55,8 @@ pub(super) struct OpenConnection {
     is_answering: AtomicBool,
     /// When a byte last moved, in milliseconds since it began.
     moved: AtomicU64,
+    /// What arrived since the last answer: the head of a request, and what came with it.
+    head: Mutex<Vec<u8>>,
     /// Cancelled when the connection is closed for another.
     closing: CancellationToken,
 }
@@ -112,6 +117,7 @@ impl Connections {
             begun: Instant::now(),
             is_answering: AtomicBool::new(false),
             moved: AtomicU64::new(0),
+            head: Mutex::default(),
             closing: CancellationToken::new(),
         });
         self.open().insert(connection.number, Arc::clone(&connection));
@@ -159,6 +165,24 @@ impl OpenConnection {
     pub(super) fn record_moved(&self) {
         let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.moved.store(now, Relaxed);
+    }
+
+    /// Records bytes that arrived, if a head may be among them.
+    pub(super) fn record_head(&self, bytes: &[u8]) {
+        if !self.is_answering.load(Relaxed) {
+            let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+            let room = MAX_HEAD.saturating_sub(head.len());
+            head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+    }
+
+    /// Takes the head that was recorded, with either kind of line ends. Returns whether it declares a length.
+    pub(super) fn take_head_with_length(&self) -> bool {
+        let head = std::mem::take(&mut *self.head.lock().unwrap_or_else(PoisonError::into_inner));
+        let lines = head.trim_ascii_start().split(|byte| *byte == b'\n');
+        lines
+            .take_while(|line| !line.trim_ascii().is_empty())
+            .any(|line| line.get(..15).is_some_and(|name| name.eq_ignore_ascii_case(b"content-length:")))
     }
 
     /// Records that a request was let in, and is being answered.

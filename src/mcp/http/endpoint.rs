@@ -5,9 +5,9 @@ use super::access::{AccessPolicy, PATH};
 use super::body::MessageRequest;
 use super::connections::{Connections, OpenConnection};
 use super::direct_calls::DirectCalls;
-use super::responses::{HttpResponse, allow_origin, json_response, preflight_response, refusal};
+use super::responses::{HttpResponse, allow_origin, json_response, preflight_response, refusal, text_response};
 use super::sessions::{SessionRequest, Sessions};
-use crate::mcp::connection::Connection;
+use crate::mcp::connection::{Connection, McpServer};
 use crate::mcp::message::{
     duplicate_id_error, malformed_list_error, malformed_message_error, oversized_client_info_error,
     removed_method_error,
@@ -39,12 +39,17 @@ pub(super) struct HttpEndpoint {
     pub(super) rmcp: RmcpService,
     pub(super) sessions: Arc<Sessions>,
     pub(super) direct_calls: DirectCalls,
+    pub(super) server: Arc<McpServer>,
 }
 
 impl HttpEndpoint {
     /// Answers a request of a connection.
     pub(super) async fn answer(&self, request: Request<Incoming>, connection: &Arc<OpenConnection>) -> HttpResponse {
         let (mut parts, body) = request.into_parts();
+        let declares_length = connection.take_head_with_length();
+        if let Some(answer) = self.answer_probe(&parts) {
+            return answer;
+        }
         let policy = self.access.load_full();
         let origin = parts.headers.get(header::ORIGIN).cloned();
         //= docs/spec.md#http
@@ -52,6 +57,14 @@ impl HttpEndpoint {
         //# constant time.
         if let Err(refusal) = policy.check(&parts) {
             return *refusal;
+        }
+        //= docs/spec.md#http
+        //# A request with ambiguous headers, or with a body that is not a message, MUST be refused with status
+        //# 400.
+        // hyper drops the length, and closes the connection after the answer.
+        if declares_length && parts.headers.contains_key(header::TRANSFER_ENCODING) {
+            let why = "Bad Request: Content-Length together with Transfer-Encoding";
+            return *refusal(StatusCode::BAD_REQUEST, why);
         }
         // A preflight request has no token, and its sender learns only that it may send requests.
         let is_preflight = origin.is_some() && parts.method == Method::OPTIONS;
@@ -77,8 +90,25 @@ impl HttpEndpoint {
         answer.map(|body| body.map_err(keep).boxed())
     }
 
+    //= docs/spec.md#http
+    //# `GET /healthz` and `GET /readyz` MUST be answered without a token and for any host, and MUST NOT reveal more than
+    //# whether calls are answered.
+    /// Answers a balancer or a container, which has no token and knows the server by an address of its own.
+    fn answer_probe(&self, parts: &Parts) -> Option<HttpResponse> {
+        let unready = match (parts.method.as_str(), parts.uri.path()) {
+            ("GET" | "HEAD", "/healthz") => None,
+            ("GET" | "HEAD", "/readyz") => self.server.service.unready(),
+            _ => return None,
+        };
+        Some(match unready {
+            None => text_response(StatusCode::OK, "ok\n"),
+            Some(why) => *refusal(StatusCode::SERVICE_UNAVAILABLE, format!("Service Unavailable: {why}\n")),
+        })
+    }
+
     /// Answers a request that was let in.
-    async fn answer_authorized(&self, parts: Parts, body: Incoming) -> HttpResponse {
+    async fn answer_authorized(&self, mut parts: Parts, body: Incoming) -> HttpResponse {
+        name_accepted(&mut parts.headers);
         if parts.uri.path() != PATH {
             return *refusal(StatusCode::NOT_FOUND, format!("Not Found: the protocol is served at {PATH}"));
         }
@@ -183,6 +213,29 @@ impl HttpEndpoint {
             },
             _ => answer,
         }
+    }
+}
+
+//= docs/spec.md#http
+//# A client that accepts ranges of media types, or does not say what it accepts, MUST be served.
+/// Names the media types of the protocol that ranges include: rmcp knows no ranges.
+fn name_accepted(headers: &mut HeaderMap) {
+    let given = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut accepted = given.collect::<Vec<_>>().join(",").to_ascii_lowercase();
+    let ranges = if accepted.is_empty() { "*/*".to_owned() } else { accepted.clone() };
+    let includes = |wanted: &str| {
+        ranges.split(',').any(|range| {
+            let (range, quality) = range.split_once(";q=").unwrap_or((range, "1"));
+            range.trim() == wanted && quality.parse() != Ok(0.0)
+        })
+    };
+    for (kind, range) in [("application/json", "application/*"), ("text/event-stream", "text/*")] {
+        if !ranges.contains(kind) && (includes(range) || includes("*/*")) {
+            accepted.extend([",", kind]);
+        }
+    }
+    if let Ok(accepted) = accepted.parse() {
+        headers.insert(header::ACCEPT, accepted);
     }
 }
 

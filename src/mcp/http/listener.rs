@@ -1,7 +1,7 @@
 //! The socket: accepts connections, has hyper serve each, and closes those that are silent or read nothing.
 
 use super::access::PATH;
-use super::connections::{ConnectionLimits, ConnectionPlace, Connections, OpenConnection};
+use super::connections::{ConnectionLimits, ConnectionPlace, Connections, MAX_HEAD, OpenConnection};
 use super::endpoint::HttpEndpoint;
 use crate::mcp::connection::{McpServer, Shutdown};
 use crate::platform::{discard_unsent, limit_send_buffer, limit_unsent_time, raise_descriptor_limit};
@@ -19,9 +19,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Sleep, sleep, timeout};
 use tokio_util::sync::CancellationToken;
-
-/// The limit of a head, and of what hyper buffers of a connection, in bytes.
-const MAX_HEAD: usize = 64 << 10;
 
 /// How long answers may take to be sent at the end.
 const SEND_GRACE_PERIOD: Duration = Duration::from_millis(300);
@@ -221,9 +218,11 @@ impl AsyncRead for WatchedStream {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         if polled.is_ready() {
             self.connection.record_moved();
+            self.connection.record_head(&buffer.filled()[before..]);
         }
         polled
     }

@@ -22,7 +22,8 @@ pub(super) fn json_response(status: StatusCode, message: &impl Serialize) -> Htt
     response
 }
 
-fn text_response(status: StatusCode, text: impl Into<Bytes>) -> HttpResponse {
+/// A response with a text.
+pub(super) fn text_response(status: StatusCode, text: impl Into<Bytes>) -> HttpResponse {
     let mut response = Response::new(Full::new(text.into()).boxed());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));

@@ -279,9 +279,29 @@ impl Roots {
         if let Some(within) = self.roots[0].within(&clean) {
             return within;
         }
-        let found = self.roots.iter().filter_map(|root| Some((root, root.within(&clean)?)));
-        let innermost = found.min_by_key(|(_, within)| within.len());
-        innermost.map_or(clean, |(root, within)| path::join(root.spelling(), &within))
+        match self.locate(&clean) {
+            Some((root, within)) if std::ptr::eq(root, &raw const self.roots[0]) => within,
+            Some((root, within)) => path::join(root.spelling(), &within),
+            None => clean,
+        }
+    }
+
+    /// The root that contains a clean absolute path, and the path from there.
+    fn locate(&self, clean: &str) -> Option<(&Root, String)> {
+        // The innermost root is nearest: its symlinks are those that stay inside.
+        let found = self.roots.iter().filter_map(|root| Some((root, root.within(clean)?)));
+        found.min_by_key(|(_, within)| within.len()).or_else(|| self.locate_by_link(clean))
+    }
+
+    //= docs/spec.md#roots
+    //# A path that reaches a root through a symlink MUST count as a path of that root.
+    /// The same for a path that begins with a link to a root, or to a folder above it.
+    fn locate_by_link(&self, clean: &str) -> Option<(&Root, String)> {
+        let ends = clean.match_indices('/').map(|(end, _)| end).skip(1).chain([clean.len()]);
+        ends.filter(|_| path::is_absolute(clean)).find_map(|end| {
+            let leads_to = |root: &&Root| root.dir.get().is_some_and(|held| held.is_at(&clean[..end]));
+            Some((self.roots.iter().find(leads_to)?, path::clean(clean[end..].trim_start_matches('/'))))
+        })
     }
 
     /// Where a path really is: in the root that contains it, by the root's own name; without one, wherever links lead.
@@ -313,12 +333,7 @@ impl Roots {
         //# another granted root.
         let clean = path::clean(&expand(path, self.home.as_deref()));
         let is_below = path::is_below(&clean, ".");
-        // The innermost root is nearest: its symlinks are those that stay inside.
-        let innermost = || {
-            let found = self.roots.iter().filter_map(|root| Some((root, root.within(&clean)?)));
-            found.min_by_key(|(_, within)| within.len()).filter(|_| path::is_absolute(&clean))
-        };
-        let found = if is_below { Some((&self.roots[0], clean.clone())) } else { innermost() };
+        let found = if is_below { Some((&self.roots[0], clean.clone())) } else { self.locate(&clean) };
         match found {
             Some((root, _)) if !root.is_in_place() => return Err(displaced(&root.spellings[0])),
             Some(found) => return Ok(found),

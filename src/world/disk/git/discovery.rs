@@ -196,16 +196,21 @@ fn check_part(at: &str, part: &str) -> Result<()> {
 /// Collects the object stores that one names as alternates, and those that they name in turn.
 fn find_alternates(roots: &Roots, objects: &str, depth: usize, found: &mut Vec<String>) -> Result<()> {
     let Some(bytes) = read_repository_file(&path::join(objects, "info/alternates"))? else { return Ok(()) };
-    for line in String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+    // As git reads it: a `\r` is a part of the path.
+    for given in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !line.starts_with(b"#")) {
+        let line = String::from_utf8_lossy(given);
         let refused = |why: String, help: &str| {
             Diagnostic::new(Code::WORLD, format!("the repository's objects are in {line} (alternates), {why}"))
                 .help(help)
         };
+        if line.as_bytes() != given {
+            return Err(refused("which is not UTF-8".to_owned(), "move the objects to a folder with such a name"));
+        }
         if line.starts_with('"') {
             return Err(refused("in quotes".to_owned(), "write the path without quotes"));
         }
         // Git ignores what does not exist.
-        let Some(target) = canonical_path(&path::join(objects, line)) else { continue };
+        let Some(target) = canonical_path(&path::join(objects, &line)) else { continue };
         if !roots.holds(&target) {
             return Err(refused("outside of the root".to_owned(), &format!("start with `--root {target}`")));
         }
