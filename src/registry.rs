@@ -12,6 +12,7 @@ mod selection;
 mod settings;
 mod skills;
 mod trust;
+mod trusted_contents;
 mod uri_template;
 mod workspace_files;
 
@@ -25,11 +26,14 @@ pub use result_schema::{is_wrapped, object_output_schema};
 pub use selection::{PackChoice, PackSelection, WorldOpener, find_root, roots_outside, select_pack};
 pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, limit_diagnostics, unknown_pack};
 pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, read_found_skill};
-pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, TrustedLayer, UNTRUSTED, WorkspaceTrust, hash_hex};
+pub use trust::{
+    TRUST_RECORD, TrustRecord, TrustedFile, TrustedLayer, TrustedState, UNTRUSTED, WorkspaceTrust, hash_hex,
+};
+pub use trusted_contents::keep_trusted;
 pub use uri_template::{MAX_URI_BYTES, UriTemplate, UriVariables};
 pub use workspace_files::{
-    FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs,
-    workspace_files,
+    FOLDERS, WORKSPACE_FOLDER, differing_files, is_hidden, is_withheld, is_withheld_file, is_withheld_of, pack_of_file,
+    withheld_packs, workspace_files,
 };
 
 use crate::definition::{Configurable, ItemKind, Lifecycle, Located, Operation, Prompt, Resource, Tool};
@@ -70,6 +74,8 @@ pub struct Registry {
     pub dormant: Vec<(String, Vec<String>)>,
     /// The packs whose last good state serves, since their files are broken now.
     pub stale: Vec<String>,
+    /// The packs of layers that are not used as they are locked, and why: what was trusted of them before serves.
+    pub held_back: BTreeMap<String, Diagnostic>,
     /// Broken parts that are not served, while the rest of their pack is.
     pub refused: Vec<RefusedPart>,
     /// The current diagnostics, shown by `toolsd://status`.
@@ -128,9 +134,10 @@ impl Registry {
 
     /// Why a pack that serves is not as its files are now, and the next step; nothing if it is as they are.
     pub fn staleness(&self, pack: &str) -> Option<String> {
-        if let Some(why) = self.withheld().find(|diagnostic| is_withheld_of(diagnostic, pack)) {
+        let withheld = self.withheld().find(|diagnostic| is_withheld_of(diagnostic, pack));
+        if let Some(why) = withheld.or_else(|| self.held_back.get(pack)).or(self.settings.held_back.as_ref()) {
             let next = "the user can read it and run `toolsd trust`";
-            return Some(format!("the pack `{pack}` is stale, its files have changed: {}; {next}", why.message));
+            return Some(format!("the pack `{pack}` is as it was trusted: {}; {next}", why.message));
         }
         let is_stale = self.stale.iter().any(|stale| stale == pack);
         is_stale.then(|| {

@@ -328,9 +328,9 @@ impl<'a> ActiveRequest<'a> {
         let prompts = |arguments: &Json| self.answer_prompt_tool(&served.pack, arguments);
         let call = || run_tool(served, &invocation, arguments, &prompts);
         let mut outcome = self.state.audit.record(served, arguments, inner.and_then(|inner| inner.script), call)?;
-        //= docs/spec.md#reload
-        //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its
-        //# results MUST report that with the next step.
+        //= docs/spec.md#trust
+        //# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, what was trusted of them
+        //# last MUST serve, and a notice MUST report that.
         let notices = self.registry.staleness(&served.pack.name).into_iter().chain(invocation.host.result_notices());
         outcome.notice = notices.reduce(|all, notice| format!("{all}\n{notice}"));
         Ok(outcome)

@@ -118,7 +118,7 @@ fn load_without(site: &dyn PackSource, previous: &Registry, unapproved: &[(Strin
             PackState::Dormant(markers) => dormant.push((name.clone(), markers)),
         }
     }
-    for name in changed_packs(&names, &diagnostics, &trust, previous, &choice).into_iter().chain(lost) {
+    for name in lost {
         kept.push(name.clone());
         stale.push(name);
     }
@@ -129,34 +129,10 @@ fn load_without(site: &dyn PackSource, previous: &Registry, unapproved: &[(Strin
     registry.diagnostics.extend(clashes);
     registry.dormant = dormant;
     registry.stale = stale;
+    registry.held_back = layers.held_back;
     registry.refused = refused;
     registry.diagnostics.extend(unmatched_names(&site.choice(), &registry));
     registry
-}
-
-//= docs/spec.md#reload
-//# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its results
-//# MUST report that with the next step.
-/// The packs that served and of which no definition is let in any more, since a file has changed that was trusted. A
-/// pack whose trust was taken back is not among them.
-fn changed_packs(
-    names: &[String],
-    diagnostics: &[Diagnostic],
-    trust: &WorkspaceTrust,
-    previous: &Registry,
-    choice: &PackChoice,
-) -> Vec<String> {
-    let is_changed = |name: &String| {
-        let of_pack = diagnostics
-            .iter()
-            .filter(|diagnostic| is_withheld_of(diagnostic, name))
-            .filter_map(|diagnostic| diagnostic.at.as_ref());
-        let mut of_pack = of_pack.peekable();
-        of_pack.peek().is_some() && of_pack.all(|at| trust.has_record(&at.source.path))
-    };
-    let is_chosen = |name: &String| !matches!(choice, PackChoice::Named(wanted) if !wanted.contains(name));
-    let served = previous.packs.iter().map(|pack| pack.name.clone()).filter(|name| !names.contains(name));
-    served.filter(|name| is_chosen(name) && is_changed(name)).collect()
 }
 
 //= docs/spec.md#layers

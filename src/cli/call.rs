@@ -52,7 +52,13 @@ impl CallCommand {
         // The process ends with the answer, so freeing the graph would be wasted work.
         std::mem::forget(Arc::clone(&service));
         let pack = tool.pack.name.clone();
-        let answer = context.answer(&service, Request::Call { tool: self.tool, arguments });
+        let mut answer = context.answer(&service, Request::Call { tool: self.tool, arguments });
+        if let (Answer::Tool(outcome), Some(said)) = (&mut answer, registry.staleness(&pack)) {
+            // The diagnostic of the file has said it.
+            let notices = outcome.notice.take().unwrap_or_default();
+            let others: Vec<&str> = notices.lines().filter(|notice| *notice != said).collect();
+            outcome.notice = (!others.is_empty()).then(|| others.join("\n"));
+        }
         let pending = service.pending_changes(&pack);
         if pending > 0 {
             let what = if pending == 1 { "the change in memory ends" } else { "the changes in memory end" };

@@ -367,8 +367,8 @@ impl PackSource for DiskPackSource {
         layers.push(Layer { origin: "workspace".to_owned(), world: workspace, trust: Some(trust), is_stored: false });
         layers.append(&mut chosen.layers);
         //= docs/spec.md#layers
-        //# With `--locked`, only layers as `toolsd.lock` has them, and packs that publish what
-        //# `toolsd.surface.json` says, MUST serve.
+        //# With `--locked`, only layers as `toolsd.lock` has them, packs that publish what `toolsd.surface.json`
+        //# says, and what was trusted of both before, MUST serve.
         let user = self.user_folder().filter(|_| !self.is_locked && self.taken.is_none());
         if let Some(world) = user.and_then(|folder| open_layer(&folder).ok()) {
             layers.push(Layer { origin: "user".to_owned(), world: Some(world), trust: None, is_stored: false });
@@ -420,8 +420,8 @@ impl PackSource for DiskPackSource {
 }
 
 //= docs/spec.md#layers
-//# With `--locked`, only layers as `toolsd.lock` has them, and packs that publish what `toolsd.surface.json`
-//# says, MUST serve.
+//# With `--locked`, only layers as `toolsd.lock` has them, packs that publish what `toolsd.surface.json` says, and
+//# what was trusted of both before, MUST serve.
 /// The packs whose surface is not that of the file.
 fn unapproved_packs(workspace: &dyn Files, registry: &Registry) -> Vec<(String, Diagnostic)> {
     let refused = |why: &str, help: &str| *Diagnostic::new(LAYER, why.to_owned()).help(help);
@@ -429,7 +429,8 @@ fn unapproved_packs(workspace: &dyn Files, registry: &Registry) -> Vec<(String, 
         workspace.read(SURFACE_FILE).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let surface = surface(registry);
     let packs = surface["packs"].as_object().into_iter().flatten();
-    let judged = packs.filter_map(|(name, published)| {
+    // The file is that of what is not trusted yet, and a person trusted what serves in its place.
+    let judged = packs.filter(|(name, _)| registry.staleness(name).is_none()).filter_map(|(name, published)| {
         let Some(approved) = &approved else {
             let why =
                 format!("pack `{name}` does not serve: with `--locked`, `{SURFACE_FILE}` must say what it publishes");
@@ -500,7 +501,7 @@ pub fn trust_record_path() -> Option<String> {
 
 /// What a person allowed in a workspace; nothing if this machine keeps no state.
 pub fn load_trust(workspace: &str) -> Result<WorkspaceTrust> {
-    Ok(load_trust_record(workspace)?.workspaces.remove(workspace).unwrap_or_default())
+    Ok(load_trust_record(workspace)?.workspaces.remove(&disk::main_worktree_path(workspace)).unwrap_or_default())
 }
 
 /// Reads the record of trust of all workspaces.

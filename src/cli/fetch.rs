@@ -4,9 +4,9 @@ use super::context::{CommandContext, load_trust};
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::project::{Project, ask_each, remote_layers};
 use super::trust::TrustListing;
-use crate::definition::LayerDefinition;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::distribution::{LayerStore, LockedLayer, Remote};
+use super::trust_layers::fetch_layer;
+use crate::diagnostic::Result;
+use crate::distribution::LayerStore;
 use clap::Args;
 use serde_json::json;
 
@@ -45,7 +45,7 @@ impl FetchCommand {
     //# was shown and confirmed.
     /// Asks whether the layers are trusted as they are. Returns whether all of them are.
     fn trust(&self, context: &CommandContext) -> Result<bool> {
-        let layers = TrustListing::of_layers(context, &load_trust(context.workspace.root())?);
+        let layers = TrustListing::of_layers(context, &load_trust(context.workspace.root())?, false);
         layers.record_signed(context)?;
         if !layers.needs_consent() {
             return Ok(true);
@@ -61,22 +61,4 @@ impl FetchCommand {
         }
         Ok(agreed)
     }
-}
-
-/// Brings a layer that is not here, or whose file was changed. Returns what was done, and a warning if its tag names
-/// something else.
-fn fetch_layer(
-    store: &LayerStore,
-    layer: &LayerDefinition,
-    locked: &LockedLayer,
-) -> Result<(&'static str, Option<Diagnostic>)> {
-    let is_here = store.get(&locked.content).is_ok_and(|content| content.is_some());
-    // What was checked when it was fetched need not be checked again.
-    let is_checked = || store.provenance(&locked.content).is_some_and(|from| from.git == locked.git);
-    if is_here && is_checked() {
-        return Ok(("here already", None));
-    }
-    let (fetched, moved) = Remote::open(&locked.git)?.fetch_locked(layer, locked)?;
-    store.put(&fetched)?;
-    Ok(("fetched", moved))
 }

@@ -9,7 +9,9 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::distribution::{
     FetchedLayer, LAYER, LOCK_FILE, LayerState, LayerStore, LockFile, LockedLayer, ProjectLayers, Remote,
 };
-use crate::registry::{FOLDERS, Layer, PackChoice, Permissions, Registry, UNTRUSTED, WorkspaceTrust, is_withheld};
+use crate::registry::{
+    FOLDERS, Layer, PackChoice, Permissions, Registry, UNTRUSTED, WorkspaceTrust, is_withheld, keep_trusted,
+};
 use crate::source::{Place, Source};
 use crate::surface::{SURFACE_FILE, surface, surface_text};
 use crate::value::Json;
@@ -46,7 +48,7 @@ impl Project {
         let bytes = read[0].clone().unwrap_or_default();
         let trust = load_trust(workspace.root())?;
         if !bytes.is_empty() {
-            trust.check(SETTINGS_FILE, &bytes, workspace.now_ms()).map_err(|error| {
+            trust.check_settings(&bytes).map_err(|error| {
                 let message = format!("its layers are not read: {}", error.message);
                 Diagnostic::new(UNTRUSTED, message).help("read it, then run `toolsd trust`")
             })?;
@@ -204,7 +206,9 @@ impl Project {
             if before.is_none() && file == LOCK_FILE && self.lock.layers.is_empty() {
                 continue;
             }
-            let is_same = before.as_deref().map_or(text.is_empty(), |before| before == text.as_bytes());
+            // Git may check text out with `\r\n`.
+            let plain = |before: &[u8]| String::from_utf8_lossy(before).replace("\r\n", "\n");
+            let is_same = before.as_deref().map_or(text.is_empty(), |before| plain(before) == plain(text.as_bytes()));
             if !is_same {
                 changes.push((file, text));
             }
@@ -222,6 +226,7 @@ impl Project {
     pub fn write(&self, context: &CommandContext, changes: ChangedFiles) -> Result<Vec<&'static str>> {
         let store = LayerStore::of_user()?;
         self.fetched.iter().try_for_each(|(_, fetched)| store.put(fetched))?;
+        keep_trusted(self.settings.as_bytes())?;
         let mut states = Vec::new();
         for (name, _) in &self.fetched {
             states.push(self.state(context, self.definition(name)?)?);
@@ -237,7 +242,7 @@ impl Project {
         change_trust_record(context.workspace.root(), |record| {
             written = self.check_unchanged(context).and_then(|()| context.workspace.apply(&files));
             if written.is_ok() {
-                let trust = record.workspaces.entry(context.workspace.root().to_owned()).or_default();
+                let trust = record.workspace_mut(context.workspace.root());
                 self.trust(trust, &states);
             }
         })?;
@@ -275,9 +280,9 @@ impl Project {
 
     fn trust(&self, trust: &mut WorkspaceTrust, states: &[LayerState]) {
         let settings = self.settings.as_bytes();
-        if !settings.is_empty() && trust.files.get(SETTINGS_FILE).is_none_or(|known| !known.has_confirmed(settings)) {
+        if !settings.is_empty() {
             let source = Source::new(SETTINGS_FILE, self.settings.as_str());
-            trust.allow(SETTINGS_FILE, settings, Permissions::from_settings(&source));
+            trust.allow_file(SETTINGS_FILE, settings, Permissions::from_settings(&source));
         }
         for state in states {
             trust.allow_layer(&state.name, state.to_trusted(false));

@@ -8,7 +8,10 @@ use super::terminal::Terminal;
 use super::trust_layers::{ListedLayer, list_layers};
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result, quoted};
-use crate::registry::{Permissions, TrustRecord, TrustedFile, WorkspaceTrust, hash_hex, pack_of_file, workspace_files};
+use crate::registry::{
+    Permissions, TrustRecord, TrustedFile, TrustedState, WorkspaceTrust, differing_files, hash_hex, keep_trusted,
+    pack_of_file, workspace_files,
+};
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
@@ -61,7 +64,7 @@ impl TrustCommand {
         }
         let trust = load_trust(context.workspace.root())?;
         let workspace = open_layer(context.workspace.root())?;
-        let mut listing = TrustListing::of_layers(context, &trust);
+        let mut listing = TrustListing::of_layers(context, &trust, self.edits.is_none());
         listing.list_files(workspace.as_ref(), &trust);
         listing.signed = self.signed;
         let mut until = None;
@@ -80,7 +83,8 @@ impl TrustCommand {
         }
         self.print_outcome(context, &listing, agreed);
         let waits = !agreed && listing.needs_consent();
-        Ok(if waits || !listing.refused.is_empty() { Exit::Errors } else { Exit::Success })
+        let has_failed = listing.refused.iter().chain(&listing.refused_layers).any(Diagnostic::is_error);
+        Ok(if waits || !listing.refused.is_empty() || has_failed { Exit::Errors } else { Exit::Success })
     }
 
     /// Shows the listing to a person, and whether it is agreed to.
@@ -166,6 +170,8 @@ pub struct TrustListing {
     refused_layers: Vec<Diagnostic>,
     /// Whether later versions of signed layers are meant too.
     signed: bool,
+    /// The files that were trusted and are gone, while others of their pack are there.
+    gone: Vec<String>,
     /// The files that cannot be trusted as they are.
     pub refused: Vec<Diagnostic>,
 }
@@ -202,24 +208,26 @@ impl FileState {
 }
 
 impl TrustListing {
-    /// Lists the layers of a project, and no files.
-    pub fn of_layers(context: &CommandContext, trust: &WorkspaceTrust) -> Self {
-        let (layers, refused) = list_layers(context, trust);
-        let refused_layers = refused.into_iter().map(|error| *Box::new(error).warning()).collect();
-        let (rows, refused, edits) = (Vec::new(), Vec::new(), String::new());
-        Self { rows, is_partial: true, edits, layers, refused_layers, signed: false, refused }
+    /// Lists the layers of a project, and no files. With `fetches`, layers that are not on this machine are brought.
+    pub fn of_layers(context: &CommandContext, trust: &WorkspaceTrust, fetches: bool) -> Self {
+        let (layers, refused_layers) = list_layers(context, trust, fetches);
+        let (rows, gone, refused, edits) = (Vec::new(), Vec::new(), Vec::new(), String::new());
+        Self { rows, is_partial: true, edits, layers, refused_layers, signed: false, gone, refused }
     }
 
     /// Lists all files of a workspace that need trust, in their current state.
     fn list_files(&mut self, workspace: &dyn World, trust: &WorkspaceTrust) {
         let mut paths = workspace_files(workspace, &mut self.refused);
+        let differing = differing_files(workspace, trust);
+        self.gone = differing.iter().filter(|path| !paths.contains(path)).cloned().collect();
         if !matches!(workspace.stat(SETTINGS_FILE), Ok(None)) {
             paths.push(SETTINGS_FILE.to_owned());
         }
         for path in paths {
             match workspace.read(&path).and_then(|bytes| refuse_unreadable(&path, bytes)) {
                 Ok(bytes) => {
-                    let mut row = ListedFile::new(path, bytes, trust);
+                    let differs = differing.contains(&path);
+                    let mut row = ListedFile::new(path, bytes, trust, differs);
                     let writers = other_writers(&crate::world::path::join(workspace.root(), &row.path));
                     row.other_writers = writers.iter().map(|other| format!("{other} can change it")).collect();
                     self.rows.push(row);
@@ -230,7 +238,8 @@ impl TrustListing {
         self.is_partial = false;
     }
 
-    /// Keeps only the files that are named by their paths or by their packs, to trust their edits.
+    /// Keeps only the files of packs that are named, by themselves or by one of their files, to trust edits of what is
+    /// named.
     pub fn restrict_to(&mut self, names: &[String]) -> Result<()> {
         let packs: BTreeSet<&str> = self.rows.iter().filter_map(|row| pack_of_file(&row.path)).collect();
         if names.is_empty() {
@@ -257,8 +266,12 @@ impl TrustListing {
                 return Err(Diagnostic::new(Code("usage"), message).help_for(name, known, "run `toolsd trust`"));
             }
         }
-        self.rows.retain(|row| names.iter().any(|name| row.is_named_by(name)));
-        self.rows.iter_mut().for_each(|row| row.wants_edits = true);
+        self.rows.iter_mut().for_each(|row| row.wants_edits = names.iter().any(|name| row.is_named_by(name)));
+        let named = self.rows.iter().filter(|row| row.wants_edits);
+        let packs: BTreeSet<Option<String>> = named.map(|row| pack_of_file(&row.path).map(str::to_owned)).collect();
+        let is_of_one = |path: &str| path != SETTINGS_FILE && packs.contains(&pack_of_file(path).map(str::to_owned));
+        self.rows.retain(|row| is_of_one(&row.path));
+        self.gone.retain(|path| is_of_one(path));
         (self.layers, self.refused_layers) = (Vec::new(), Vec::new());
         self.is_partial = true;
         Ok(())
@@ -271,7 +284,8 @@ impl TrustListing {
 
     /// Returns whether there is something to confirm.
     pub fn needs_consent(&self) -> bool {
-        self.rows.iter().any(ListedFile::needs_consent) || self.new_layers().next().is_some() || self.wants_signers()
+        let has_changed = self.rows.iter().any(ListedFile::needs_consent) || !self.gone.is_empty();
+        has_changed || self.new_layers().next().is_some() || self.wants_signers()
     }
 
     /// The layers that are not trusted as they are.
@@ -318,30 +332,34 @@ impl TrustListing {
         // Without layers the hash is that of the files alone.
         parts.extend((!self.layers.is_empty()).then(|| json!([self.layers_json(), self.signed])));
         parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.reported_writers()])));
+        parts.extend((!self.gone.is_empty()).then(|| json!({ "gone": self.gone })));
         hash_hex(json!(parts).to_string().as_bytes())
     }
 
     /// Trusts everything in the listing; removes files that no longer exist from the record.
     fn allow(&self, trust: &mut WorkspaceTrust, until: Option<i64>) {
         // Keep the trust in a file that currently cannot be used, since it may be fixed.
-        if !self.is_partial && self.refused.is_empty() {
-            trust.files.retain(|path, _| self.rows.iter().any(|row| row.path == *path));
-        }
+        let is_whole = !self.is_partial && self.refused.is_empty();
+        let mut state = if is_whole { TrustedState::new() } else { trust.last_state().cloned().unwrap_or_default() };
+        state.retain(|path, _| !self.gone.contains(path));
         for row in &self.rows {
-            trust.allow(&row.path, &row.bytes, row.asks.clone());
-            if let (true, Some(file)) = (row.wants_edits, trust.files.get_mut(&row.path)) {
-                file.edits_until = until;
-            }
+            let file = TrustedFile { hash: hash_hex(&row.bytes), permissions: row.asks.clone() };
+            state.insert(row.path.clone(), file);
         }
+        if !self.rows.is_empty() {
+            trust.allow_state(state);
+        }
+        let edited = self.rows.iter().filter(|row| row.wants_edits);
+        trust.edits.extend(edited.filter_map(|row| Some((row.path.clone(), until?))));
         self.layers.iter().for_each(|layer| layer.allow(trust, self.signed));
     }
 
     /// Writes into the record of this machine that everything in the listing is trusted.
     pub fn record(&self, context: &CommandContext, until: Option<i64>) -> Result<()> {
         let root = context.workspace.root();
-        change_trust_record(root, |record| {
-            self.allow(record.workspaces.entry(root.to_owned()).or_default(), until);
-        })
+        self.rows.iter().try_for_each(|row| keep_trusted(&row.bytes))?;
+        self.layers.iter().try_for_each(ListedLayer::keep)?;
+        change_trust_record(root, |record| self.allow(record.workspace_mut(root), until))
     }
 
     /// Writes layers that are trusted because of their signer into the record of trust: should a later version be
@@ -353,7 +371,7 @@ impl TrustListing {
             return Ok(());
         }
         change_trust_record(root, |record| {
-            let trust = record.workspaces.entry(root.to_owned()).or_default();
+            let trust = record.workspace_mut(root);
             signed.iter().for_each(|layer| layer.allow(trust, false));
         })
     }
@@ -371,6 +389,7 @@ impl TrustListing {
             let line = format!("{path:width$}  {:7}  {}", row.state.name(), row.describe());
             terminal.line(line.trim_end());
         }
+        self.gone.iter().for_each(|path| terminal.line(&format!("{}  gone", quoted(path))));
         match self.rows.len() - rows.len() {
             0 => {}
             1 => terminal.line("1 file is as it was trusted"),
@@ -394,7 +413,7 @@ impl TrustListing {
         });
         let refused: Vec<String> = self.refused.iter().chain(&self.refused_layers).map(ToString::to_string).collect();
         json!({
-            "hash": self.hash(), "files": files.collect::<Vec<_>>(), "layers": self.layers_json(), "refused": refused,
+            "hash": self.hash(), "files": files.collect::<Vec<_>>(), "gone": self.gone, "layers": self.layers_json(), "refused": refused,
         })
     }
 }
@@ -420,19 +439,20 @@ fn refuse_unreadable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
 }
 
 impl ListedFile {
-    fn new(path: String, bytes: Vec<u8>, trust: &WorkspaceTrust) -> Self {
+    fn new(path: String, bytes: Vec<u8>, trust: &WorkspaceTrust, differs: bool) -> Self {
         let asks = match path == SETTINGS_FILE {
             true => Permissions::from_settings(&Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes))),
             false => Permissions::from_file(&path, &bytes),
         };
-        let known = trust.files.get(&path);
-        let state = match known {
+        let mut known = trust.states.iter().filter_map(|state| state.get(&path));
+        let before = known.clone().next().map(|known| known.permissions.clone());
+        let hash = hash_hex(&bytes);
+        let state = match &before {
             None => FileState::New,
-            Some(known) if known.has_confirmed(&bytes) => FileState::Same,
+            Some(_) if !differs && known.any(|known| known.hash == hash) => FileState::Same,
             Some(_) => FileState::Changed,
         };
-        let before = known.map(|known| known.permissions.clone()).unwrap_or_default();
-        let edits_until = known.and_then(|known| known.edits_until);
+        let (before, edits_until) = (before.unwrap_or_default(), trust.edits.get(&path).copied());
         Self { path, bytes, state, asks, before, edits_until, other_writers: Vec::new(), wants_edits: false }
     }
 
@@ -502,17 +522,18 @@ fn list_record(context: &CommandContext) -> CommandResult {
     let record = load_trust_record(context.workspace.root())?;
     let terminal = &context.terminal;
     if context.options.format == OutputFormat::Json {
-        let file = |(path, file): (&String, &TrustedFile)| {
+        let file = |trust: &WorkspaceTrust, path: &String, file: &TrustedFile| {
             json!({
                 "path": path, "blake3": file.hash, "permissions": file.permissions.describe(),
-                "edits_until": file.edits_until.map(format_date),
+                "edits_until": trust.edits.get(path).copied().map(format_date),
             })
         };
         let workspaces: Vec<Json> = record
             .workspaces
             .iter()
             .map(|(root, trust)| {
-                let files: Vec<Json> = trust.files.iter().map(file).collect();
+                let known = trust.last_state().into_iter().flatten();
+                let files: Vec<Json> = known.map(|(path, known)| file(trust, path, known)).collect();
                 json!({
                     "workspace": root, "is_there": Disk::new(root, []).is_ok(), "files": files, "layers": trust.layers,
                 })
@@ -525,10 +546,10 @@ fn list_record(context: &CommandContext) -> CommandResult {
     for (root, trust) in &record.workspaces {
         let gone = if Disk::new(root, []).is_ok() { "" } else { " (the folder no longer exists)" };
         terminal.line(&format!("{}{gone}", quoted(root)));
-        for (path, file) in &trust.files {
-            let edits = match file.edits_until {
-                Some(until) if until > now => format!("  edits until {}", format_date(until)),
-                Some(until) => format!("  edits until {}, expired", format_date(until)),
+        for (path, file) in trust.last_state().into_iter().flatten() {
+            let edits = match trust.edits.get(path) {
+                Some(until) if *until > now => format!("  edits until {}", format_date(*until)),
+                Some(until) => format!("  edits until {}, expired", format_date(*until)),
                 None => String::new(),
             };
             let line = format!("  {}  {}{edits}", quoted(path), file.permissions.describe().join("  "));
@@ -575,27 +596,29 @@ fn revoke(context: &CommandContext, names: &[String]) -> CommandResult {
     Ok(Exit::Success)
 }
 
-/// Removes the files that a name refers to from the record, and returns their paths.
+/// Removes the files that a name refers to from the record, with the others of their packs, and returns their paths.
 fn remove_trusted(record: &mut TrustRecord, root: &str, name: &str) -> Result<Vec<String>> {
     if let Some(other) = record.workspaces.get_mut(name) {
         let layers = std::mem::take(&mut other.layers).into_keys().map(|layer| format!("{name}: layer {layer}"));
-        let files = std::mem::take(&mut other.files).into_keys().map(|path| format!("{name}/{path}"));
-        return Ok(files.chain(layers).collect());
+        let files = std::mem::take(&mut other.states).into_iter().flat_map(TrustedState::into_keys);
+        let files: BTreeSet<String> = files.map(|path| format!("{name}/{path}")).collect();
+        return Ok(files.into_iter().chain(layers).collect());
     }
-    let known = record.workspaces.entry(root.to_owned()).or_default();
+    let known = record.workspace_mut(root);
     if known.layers.remove(name).is_some() {
         return Ok(vec![format!("layer {name}")]);
     }
     let clean = crate::world::path::clean(name);
-    let is_named_by = |path: &String| name == "all" || *path == clean || pack_of_file(path) == Some(name);
-    let taken: Vec<String> = known.files.keys().filter(|path| is_named_by(path)).cloned().collect();
+    let paths: BTreeSet<String> = known.states.iter().flat_map(TrustedState::keys).cloned().collect();
+    let pack = pack_of_file(&clean).filter(|_| paths.contains(&clean)).unwrap_or(name);
+    let is_named_by = |path: &str| name == "all" || path == clean || pack_of_file(path) == Some(pack);
+    let taken: Vec<String> = paths.iter().filter(|path| is_named_by(path)).cloned().collect();
     if taken.is_empty() && name != "all" {
         let diagnostic = Diagnostic::new(Code("usage"), format!("nothing named `{name}` is trusted in `{root}`"));
-        let packs = known.files.keys().filter_map(|path| pack_of_file(path));
-        let known = packs.chain(known.files.keys().map(String::as_str));
+        let known = paths.iter().filter_map(|path| pack_of_file(path)).chain(paths.iter().map(String::as_str));
         return Err(diagnostic.help_for(name, known, "run `toolsd trust --list`"));
     }
-    taken.iter().for_each(|path| drop(known.files.remove(path)));
+    known.revoke_files(is_named_by);
     if name == "all" {
         let layers = std::mem::take(&mut known.layers);
         return Ok(taken.into_iter().chain(layers.into_keys().map(|name| format!("layer {name}"))).collect());

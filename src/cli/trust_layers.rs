@@ -1,9 +1,9 @@
 //! The layers that `toolsd trust` and `toolsd fetch` show, and allow if a person agrees.
 
 use super::context::{CommandContext, open_layer};
-use crate::definition::{LayerDefinition, SETTINGS_FILE, read_workspace};
+use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, read_workspace};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::distribution::{LayerState, LockFile, is_trusted};
+use crate::distribution::{LayerState, LayerStore, LockFile, LockedLayer, Remote, is_trusted};
 use crate::registry::{TrustedLayer, WorkspaceTrust};
 use crate::source::Source;
 use crate::value::Json;
@@ -44,17 +44,61 @@ pub struct ListedLayer {
 }
 
 /// Lists the layers that `toolsd.toml` names, whether it is trusted or not; an error for each that is not on this machine,
-/// or cannot be used.
-pub fn list_layers(context: &CommandContext, trust: &WorkspaceTrust) -> (Vec<ListedLayer>, Vec<Diagnostic>) {
+/// or cannot be used, and a warning for each tag that was moved. With `fetches`, those that are not here are brought.
+pub fn list_layers(
+    context: &CommandContext,
+    trust: &WorkspaceTrust,
+    fetches: bool,
+) -> (Vec<ListedLayer>, Vec<Diagnostic>) {
     let lock = LockFile::load(context.workspace.as_ref());
     let (mut layers, mut refused) = (Vec::new(), Vec::new());
     for definition in named_layers(context) {
+        match if fetches { fetch_locked(&definition, &lock) } else { Ok(None) } {
+            Ok(moved) => refused.extend(moved),
+            Err(error) => {
+                refused.push(*error);
+                continue;
+            }
+        }
         match find_layer(context, &definition, &lock) {
             Ok(state) => layers.push(ListedLayer::new(state, trust)),
-            Err(error) => refused.push(*error),
+            // The files can be trusted all the same.
+            Err(error) => refused.push(if fetches { *error.warning() } else { *error }),
         }
     }
     (layers, refused)
+}
+
+/// Brings a layer that the lock file names and that is not on this machine; a warning if its tag was moved.
+fn fetch_locked(definition: &LayerDefinition, lock: &Result<LockFile>) -> Result<Option<Diagnostic>> {
+    match lock.as_ref().map_err(Clone::clone).and_then(|lock| lock.find(definition)) {
+        Ok(locked) if matches!(definition.source, LayerSource::Git { .. }) => {
+            fetch_layer(&LayerStore::of_user()?, definition, locked).map(|(_, moved)| moved)
+        }
+        // What the lock file lacks is reported where the layer is looked for.
+        _ => Ok(None),
+    }
+}
+
+/// Brings a layer that is not here, or whose file was changed. Returns what was done, and a warning if its tag names
+/// something else.
+///
+/// # Errors
+/// Its repository cannot be read, or does not have what is locked.
+pub fn fetch_layer(
+    store: &LayerStore,
+    layer: &LayerDefinition,
+    locked: &LockedLayer,
+) -> Result<(&'static str, Option<Diagnostic>)> {
+    let is_here = store.get(&locked.content).is_ok_and(|content| content.is_some());
+    // What was checked when it was fetched need not be checked again.
+    let is_checked = || store.provenance(&locked.content).is_some_and(|from| from.git == locked.git);
+    if is_here && is_checked() {
+        return Ok(("here already", None));
+    }
+    let (fetched, moved) = Remote::open(&locked.git)?.fetch_locked(layer, locked)?;
+    store.put(&fetched)?;
+    Ok(("fetched", moved))
 }
 
 impl ListedLayer {
@@ -74,6 +118,11 @@ impl ListedLayer {
             "signer": self.state.provenance.as_ref().and_then(|from| from.signer.clone()),
             "state": self.word(), "widened": self.widened(), "packs": self.state.packs_json(),
         })
+    }
+
+    /// Keeps its content, so that it serves while another one is not trusted.
+    pub fn keep(&self) -> Result<()> {
+        LayerStore::of_user()?.put_content(&self.state.content)
     }
 
     /// Allows it. With `later`, also later versions that the same key signs.

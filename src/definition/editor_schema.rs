@@ -90,7 +90,11 @@ impl Tables {
             ValueShape::Text => text,
             ValueShape::OneOf(words) => json!({ "type": "string", "enum": words }),
             ValueShape::Texts => json!({ "type": "array", "items": text }),
-            ValueShape::TextOrTexts | ValueShape::Completion => json!({ "type": ["string", "array"], "items": text }),
+            ValueShape::TextOrTexts => {
+                let text = json!({ "type": "string", "minLength": 1, "description": key.doc });
+                json!({ "type": ["string", "array"], "minLength": 1, "items": text })
+            }
+            ValueShape::Completion => json!({ "type": ["string", "array"], "items": text }),
             ValueShape::Flag => json!({ "type": "boolean" }),
             ValueShape::FlagOrKey => json!({ "type": ["boolean", "string"], "pattern": FROM_CONFIG }),
             ValueShape::Integer(least) => json!({ "type": "integer", "minimum": least }),

@@ -59,8 +59,8 @@ impl Revision {
         }
     }
 
-    /// Whether the commit has a file or folder at a path from the root of the repository: its trees say so, even where a
-    /// partial clone lacks the file.
+    /// Whether the commit has a file or folder at a path from the root of the repository: its trees list it, even where
+    /// a partial clone lacks the file.
     fn has(&self, path: &str) -> Result<bool> {
         let listed = self.git.run(&["ls-tree", "-z", "--full-tree", &self.commit, "--", path], b"")?;
         Ok(!checked(listed)?.stdout.is_empty())

@@ -17,6 +17,9 @@ pub const LOCK_FILE: &str = "toolsd.lock";
 pub const RESTORE_LOCK: &str =
     "the lock file was changed by hand: take it from git as it was, or delete it and run `toolsd lock`";
 
+/// What a person reads first in the file.
+const HEAD: &str = "# Written by `toolsd lock`; commit it with `toolsd.toml`. Each machine keeps the contents in \
+    ~/.local/share/toolsd/layers.\n";
 /// The version that this program writes.
 const VERSION: i64 = 1;
 
@@ -151,7 +154,7 @@ impl LockFile {
 
     /// The text of the file.
     pub fn to_text(&self) -> String {
-        let mut text = format!("# Written by `toolsd lock`; commit it with `toolsd.toml`.\nversion = {VERSION}\n");
+        let mut text = format!("{HEAD}version = {VERSION}\n");
         for layer in &self.layers {
             text.push_str("\n[[layer]]\n");
             let fields = serde_json::to_value(layer).unwrap_or_default();

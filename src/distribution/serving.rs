@@ -26,6 +26,8 @@ pub struct ProjectLayers {
     pub diagnostics: Vec<Diagnostic>,
     /// The names of those of which nothing serves.
     pub refused: Vec<String>,
+    /// The packs of which an earlier content serves, and why.
+    pub held_back: BTreeMap<String, Diagnostic>,
     /// The packs that serve, and the layer of each.
     pub packs: BTreeMap<String, String>,
 }
@@ -108,14 +110,18 @@ impl ProjectLayers {
         //= docs/spec.md#layers
         //# While a layer cannot be used as it is locked, what served of it before MUST continue to serve, and a
         //# diagnostic MUST report it.
-        let before = if is_locked { None } else { last_trusted(definition, trust) };
+        let is_folder = matches!(definition.source, LayerSource::Path(_));
+        let before = if is_locked && is_folder { None } else { last_trusted(definition, trust) };
         let message = match &before {
             Some((label, ..)) => format!("{}; {label} still serves", error.message),
             None => error.message.clone(),
         };
-        let found = Box::new(Diagnostic { message, ..*error });
-        self.diagnostics.push(*found.at(definition.name.at.clone()).warning());
-        let served = before.map(|(_, content, packs)| self.serve(definition, &content, packs));
+        let found = *Box::new(Diagnostic { message, ..*error }).at(definition.name.at.clone()).warning();
+        self.diagnostics.push(found.clone());
+        let served = before.map(|(_, content, packs)| {
+            self.held_back.extend(packs.iter().map(|pack| (pack.clone(), found.clone())));
+            self.serve(definition, &content, packs)
+        });
         if !matches!(served, Some(Ok(()))) {
             self.refused.push(name.clone());
         }
@@ -158,7 +164,7 @@ impl LayerState {
                 let store = LayerStore::of_user()?;
                 let content = store.get(&locked.content)?.ok_or_else(|| {
                     let message = format!("layer {name} is not on this machine");
-                    Diagnostic::new(LAYER, message).help("run `toolsd fetch`")
+                    Diagnostic::new(LAYER, message).help("run `toolsd trust`, which fetches it")
                 })?;
                 (url.clone(), locked.label(), content, store.provenance(&locked.content))
             }
@@ -271,10 +277,9 @@ pub fn is_trusted(state: &LayerState, trust: &WorkspaceTrust) -> bool {
 
 /// The newest content that was trusted and is still here: how it is called, its files, its packs.
 fn last_trusted(definition: &LayerDefinition, trust: &WorkspaceTrust) -> Option<(String, LayerContent, Vec<String>)> {
-    // Folders are never stored.
-    let LayerSource::Git { url, .. } = &definition.source else { return None };
+    let (LayerSource::Git { url: source, .. } | LayerSource::Path(source)) = &definition.source;
     let store = LayerStore::of_user().ok()?;
-    let known = trust.layers.get(&definition.name.value)?.iter().filter(|known| known.source == *url);
+    let known = trust.layers.get(&definition.name.value)?.iter().filter(|known| known.source == *source);
     known.into_iter().find_map(|known| {
         let content = store.get(&known.content).ok()??;
         let mut packs = choose_packs(definition, &content).ok()?;

@@ -5,10 +5,10 @@ use super::content::LayerContent;
 use super::fetched::{FetchedLayer, Provenance};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::world::Files;
-use crate::world::disk::{Disk, cache_folder, make_private_folder};
+use crate::world::disk::{Disk, data_folder, make_private_folder};
 use crate::world::path;
 
-/// The folder in the cache of toolsd.
+/// The folder among the data of toolsd.
 const FOLDER: &str = "layers";
 
 /// The store. Only this user can write it.
@@ -20,10 +20,10 @@ impl LayerStore {
     /// The store of this user.
     ///
     /// # Errors
-    /// There is no folder for caches.
+    /// There is no folder for data.
     pub fn of_user() -> Result<Self> {
-        let folder = cache_folder().ok_or_else(|| {
-            let help = "set `HOME` or `XDG_CACHE_HOME` to an absolute path";
+        let folder = data_folder().ok_or_else(|| {
+            let help = "set `HOME` or `XDG_DATA_HOME` to an absolute path";
             Diagnostic::new(LAYER, "there is no folder for layers").help(help)
         })?;
         Ok(Self { folder: path::join(&folder, FOLDER) })
@@ -34,11 +34,19 @@ impl LayerStore {
     /// # Errors
     /// The folder cannot be written.
     pub fn put(&self, FetchedLayer { content, provenance }: &FetchedLayer) -> Result<()> {
-        make_private_folder(&self.folder)?;
+        self.put_content(content)?;
         let folder = Disk::new(&self.folder, [])?;
-        folder.write(&file_name(content.hash()), &content.to_bytes())?;
         let text = serde_json::to_vec_pretty(provenance).unwrap_or_default();
         folder.write(&format!("{}.json", file_name(content.hash())), &text)
+    }
+
+    /// Keeps a content that comes from a folder.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn put_content(&self, content: &LayerContent) -> Result<()> {
+        make_private_folder(&self.folder)?;
+        Disk::new(&self.folder, [])?.write(&file_name(content.hash()), &content.to_bytes())
     }
 
     //= docs/spec.md#layers

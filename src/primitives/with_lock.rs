@@ -181,7 +181,7 @@ fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
 }
 
 /// Reads a note that [`write_note`] wrote: an object with a process and the time at which it took the lock. A file of
-/// somebody else may hold a number, or an object with a `pid`.
+/// another program may hold a number, or an object with a `pid`.
 fn read_note(text: &str) -> Option<Map<String, Json>> {
     let note: Map<String, Json> = serde_json::from_str(text.trim()).ok()?;
     let has_process = note.get("pid").and_then(Json::as_u64).is_some_and(|pid| u32::try_from(pid).is_ok());

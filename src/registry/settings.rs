@@ -2,7 +2,8 @@
 //! by the pack's schema.
 
 use super::trust::{UNTRUSTED, WorkspaceTrust};
-use super::workspace_files::{is_withheld, is_withheld_of, pack_of_file};
+use super::trusted_contents::kept;
+use super::workspace_files::{SERVES_ON, is_withheld, is_withheld_of, pack_of_file};
 use crate::definition::{
     Checker, HttpOverride, LimitsOverride, Located, PackDefinition, SETTINGS_FILE, Schema, ServerDefinition,
     Validation, WorkspaceDefinition, read_workspace,
@@ -31,6 +32,8 @@ pub struct WorkspaceSettings {
     pub trusted: bool,
     /// Whether a part of it is not used, because it is not trusted or has errors.
     pub is_cut: bool,
+    /// Why the file is not used as it is, if what was trusted of it before is.
+    pub held_back: Option<Diagnostic>,
     /// A hash of its contents; zeros if there is no file.
     pub hash: [u8; 32],
 }
@@ -54,9 +57,25 @@ impl WorkspaceSettings {
             Ok(bytes) => bytes,
             Err(diagnostic) => return (Self { is_cut: true, ..Self::default() }, vec![*diagnostic]),
         };
+        let mut refused = trust.check_settings(&bytes).err();
+        //= docs/spec.md#trust
+        //# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, what was trusted of them
+        //# last MUST serve, and a notice MUST report that.
+        let mut last = trust.states.iter().filter_map(|state| state.get(SETTINGS_FILE));
+        let earlier = refused.as_ref().and_then(|_| last.next()).and_then(|known| kept(&known.hash));
+        let held_back = earlier.is_some().then(|| refused.take()).flatten().map(|mut why| {
+            why.message.push_str(SERVES_ON);
+            *why.at(Source::new(SETTINGS_FILE, "").place(0..0))
+        });
+        let mut diagnostics = Vec::new();
+        if held_back.is_some() {
+            // What is wrong with the file as it is matters to the person who edits it.
+            diagnostics = read_workspace(&Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes))).1;
+        }
+        let bytes = earlier.unwrap_or(bytes);
         let source = Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes));
-        let (mut workspace_file, mut diagnostics) = read_workspace(&source);
-        let refused = trust.check(SETTINGS_FILE, &bytes, workspace.now_ms()).err();
+        let (mut workspace_file, found) = read_workspace(&source);
+        diagnostics.extend(found.into_iter().chain(held_back.clone()));
         if let Some(why) = &refused {
             diagnostics.extend(remove_powers(&mut workspace_file, &source, why));
         }
@@ -65,7 +84,8 @@ impl WorkspaceSettings {
         let is_cut = !trusted || diagnostics.iter().any(Diagnostic::is_error);
         let mut hasher = blake3::Hasher::new();
         hasher.update(&bytes).update(&[u8::from(trusted)]);
-        (Self { workspace: workspace_file, trusted, is_cut, hash: *hasher.finalize().as_bytes() }, diagnostics)
+        let hash = *hasher.finalize().as_bytes();
+        (Self { workspace: workspace_file, trusted, is_cut, held_back, hash }, diagnostics)
     }
 
     /// The prefix of the public names of a pack; usually empty.

@@ -3,6 +3,8 @@
 use super::permissions::Permissions;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::Json;
+use crate::world::disk::main_worktree_path;
 use crate::world::{LockAttempt, Workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,27 +15,34 @@ pub const TRUST_RECORD: &str = "trust.json";
 /// The code for files that are not used because they are not trusted.
 pub const UNTRUSTED: Code = Code("untrusted");
 
-/// How many contents of a layer stay trusted.
-const MAX_TRUSTED_CONTENTS: usize = 4;
+/// How many states of a workspace, and how many contents of a layer, stay trusted: other branches have them.
+const MAX_TRUSTED_CONTENTS: usize = 16;
 
 /// The form of the record that this program writes.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 /// The file that is locked while the record is changed.
 const LOCK: &str = "./trust.lock";
 /// Number of attempts for a lock that another process holds, and the pause between them.
 const MAX_LOCK_ATTEMPTS: u32 = 100;
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The files that the user trusts in one workspace.
+/// What the user trusts in one workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkspaceTrust {
-    /// By the path from the root of the workspace.
-    pub files: BTreeMap<String, TrustedFile>,
+    /// Its files as they were confirmed together, the last time first.
+    pub states: Vec<TrustedState>,
+    /// Until when later edits of a file are allowed too, in milliseconds since 1970-01-01T00:00:00Z, by its path from the
+    /// root of the workspace.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub edits: BTreeMap<String, i64>,
     /// The layers of `toolsd.toml`, by name: the contents that were trusted, the last one first.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub layers: BTreeMap<String, Vec<TrustedLayer>>,
 }
+
+/// The files of a workspace at a time when a person confirmed them, by the path from its root.
+pub type TrustedState = BTreeMap<String, TrustedFile>;
 
 /// A content of a layer as a person allowed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,27 +72,14 @@ pub struct TrustedFile {
     pub hash: String,
     /// What it requested when it was confirmed.
     pub permissions: Permissions,
-    /// Until when later edits are allowed too, in milliseconds since 1970-01-01T00:00:00Z.
-    pub edits_until: Option<i64>,
-    /// The hashes of its contents that were confirmed before, the last one first: another branch may have them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earlier: Vec<String>,
 }
 
-impl TrustedFile {
-    /// Whether a person confirmed these bytes.
-    pub fn has_confirmed(&self, bytes: &[u8]) -> bool {
-        let hash = hash_hex(bytes);
-        self.hash == hash || self.earlier.contains(&hash)
-    }
-}
-
-/// The record: what was allowed, by the absolute path of the workspace.
+/// The record: what was allowed, by workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrustRecord {
     format: u64,
-    /// By the absolute path of the workspace.
+    /// By the path of the workspace, in the main working tree of its repository.
     pub workspaces: BTreeMap<String, WorkspaceTrust>,
 }
 
@@ -105,11 +101,16 @@ impl TrustRecord {
             Diagnostic::new(Code::WORLD, format!("`{shown}` is not a record of trust: {why}"))
                 .help("move it elsewhere, then run `toolsd trust` again in your workspaces")
         };
-        let record: Self = serde_json::from_slice(&bytes).map_err(|diagnostic| wrong(diagnostic.to_string()))?;
-        match record.format {
-            FORMAT => Ok(record),
-            other => Err(wrong(format!("its format is {other}, not {FORMAT}"))),
+        let record: Json = serde_json::from_slice(&bytes).map_err(|diagnostic| wrong(diagnostic.to_string()))?;
+        match record["format"].as_u64() {
+            Some(FORMAT) | None => serde_json::from_value(record).map_err(|diagnostic| wrong(diagnostic.to_string())),
+            Some(other) => Err(wrong(format!("its format is {other}, not {FORMAT}"))),
         }
+    }
+
+    /// What is trusted in a workspace, to be changed.
+    pub fn workspace_mut(&mut self, root: &str) -> &mut WorkspaceTrust {
+        self.workspaces.entry(main_worktree_path(root)).or_default()
     }
 
     /// Changes the record while no other process does.
@@ -117,7 +118,7 @@ impl TrustRecord {
         let _held = lock(folder)?;
         let mut record = Self::load(folder)?;
         change(&mut record);
-        record.workspaces.retain(|_, trust| !trust.files.is_empty() || !trust.layers.is_empty());
+        record.workspaces.retain(|_, trust| !trust.states.is_empty() || !trust.layers.is_empty());
         let text = serde_json::to_string_pretty(&record)
             .map_err(|diagnostic| Diagnostic::new(Code::INTERNAL, format!("the record of trust: {diagnostic}")))?;
         folder.write(TRUST_RECORD, (text + "\n").as_bytes())
@@ -139,21 +140,29 @@ fn lock(folder: &dyn Workspace) -> Result<Box<dyn crate::world::Lock>> {
 }
 
 impl WorkspaceTrust {
-    /// Whether there is a record of a file; a file without one need not be read.
-    pub fn has_record(&self, path: &str) -> bool {
-        self.files.contains_key(path)
+    /// The state that was confirmed last.
+    pub fn last_state(&self) -> Option<&TrustedState> {
+        self.states.first()
     }
 
-    /// Trusts a file in its current state; the period in which its edits are trusted does not change.
-    pub fn allow(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
-        let known = self.files.remove(path);
-        let edits_until = known.as_ref().and_then(|known| known.edits_until);
-        let hash = hash_hex(bytes);
-        let mut earlier = known.map(|known| [vec![known.hash], known.earlier].concat()).unwrap_or_default();
-        // An older `toolsd.toml` may bring back an older version of a layer, so it asks again.
-        earlier.retain(|before| *before != hash && path != SETTINGS_FILE);
-        earlier.truncate(MAX_TRUSTED_CONTENTS);
-        self.files.insert(path.to_owned(), TrustedFile { hash, permissions, edits_until, earlier });
+    /// Whether a state has a file; one that none has need not be read.
+    pub fn has_record(&self, path: &str) -> bool {
+        self.states.iter().any(|state| state.contains_key(path))
+    }
+
+    /// Trusts the files of a workspace as they are together.
+    pub fn allow_state(&mut self, state: TrustedState) {
+        self.states.retain(|before| *before != state);
+        self.states.insert(0, state);
+        self.states.truncate(MAX_TRUSTED_CONTENTS);
+        self.edits.retain(|path, _| self.states.iter().any(|state| state.contains_key(path)));
+    }
+
+    /// Trusts another content of one file, among those that were confirmed last.
+    pub fn allow_file(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
+        let mut state = self.last_state().cloned().unwrap_or_default();
+        state.insert(path.to_owned(), TrustedFile { hash: hash_hex(bytes), permissions });
+        self.allow_state(state);
     }
 
     /// Trusts a content of the layer `name`. The contents before it are kept, since they serve while this one cannot. If
@@ -167,26 +176,35 @@ impl WorkspaceTrust {
         known.truncate(MAX_TRUSTED_CONTENTS);
     }
 
-    /// Checks whether a file may be used.
+    /// Trusts these files no more, in whichever state they are.
+    pub fn revoke_files(&mut self, is_meant: impl Fn(&str) -> bool) {
+        self.states.iter_mut().for_each(|state| state.retain(|path, _| !is_meant(path)));
+        self.states.retain(|state| !state.is_empty());
+        self.edits.retain(|path, _| !is_meant(path));
+    }
+
+    /// Checks whether a file may be used as it is, among the other files of `state`. Edits are those of the state that
+    /// was confirmed last.
     ///
     /// # Errors
     /// Its bytes are not those that were trusted, and either edits of it are not trusted at `now_ms`, or it asks for
     /// more than before.
     //= docs/spec.md#trust
-    //# A file of the workspace MUST NOT be used unless its content was trusted, or edits of it were trusted
-    //# and have not expired.
-    pub fn check(&self, path: &str, bytes: &[u8], now_ms: i64) -> Result<()> {
+    //# A file of the workspace MUST NOT be used unless its content was trusted together with the other files of
+    //# its pack, or edits of it were trusted and have not expired.
+    pub fn check(&self, path: &str, bytes: &[u8], state: Option<&TrustedState>, now_ms: i64) -> Result<()> {
         let refused = |why: String, help: &str| Err(Diagnostic::new(UNTRUSTED, why).warning().help(help));
-        let Some(known) = self.files.get(path) else {
+        let Some(known) = state.and_then(|state| state.get(path)) else {
             return refused(format!("`{path}` is not trusted and so not used"), READ_IT);
         };
-        if known.has_confirmed(bytes) {
+        if known.hash == hash_hex(bytes) {
             return Ok(());
         }
-        let Some(until) = known.edits_until.filter(|_| path != SETTINGS_FILE) else {
+        let takes_edits = path != SETTINGS_FILE && state == self.last_state();
+        let Some(until) = self.edits.get(path).filter(|_| takes_edits) else {
             return refused(format!("`{path}` has changed since it was trusted, and so is not used"), CHANGED);
         };
-        if until <= now_ms {
+        if *until <= now_ms {
             return refused(format!("`{path}` has changed, and edits of it are trusted no more"), CHANGED);
         }
         // The last good state keeps serving; the errors of the file are reported as such.
@@ -198,6 +216,17 @@ impl WorkspaceTrust {
             return refused(why, READ_IT);
         }
         Ok(())
+    }
+
+    /// Checks whether `toolsd.toml` may be used as it is: it was confirmed at any time.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_settings(&self, bytes: &[u8]) -> Result<()> {
+        let mut known = self.states.iter().filter(|state| state.contains_key(SETTINGS_FILE));
+        let last = known.clone().next();
+        let is_confirmed = known.any(|state| state[SETTINGS_FILE].hash == hash_hex(bytes));
+        if is_confirmed { Ok(()) } else { self.check(SETTINGS_FILE, bytes, last, 0) }
     }
 }
 

@@ -1,7 +1,9 @@
-//! The pack files of a workspace, and of the other layers on the disk. Those of a workspace are let in only if their
-//! bytes were trusted; who owns a file, and whether a link leads to it, does not matter.
+//! The pack files of a workspace, and of the other layers on the disk. Those of a workspace are let in only if the bytes of
+//! a pack were trusted together; who owns a file, and whether a link leads to it, does not matter.
 
-use super::trust::{UNTRUSTED, WorkspaceTrust};
+use super::trust::{TrustedFile, TrustedState, UNTRUSTED, WorkspaceTrust};
+use super::trusted_contents::kept;
+use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
 use crate::world::{EntryKind, FolderEntry, Workspace, path};
@@ -55,31 +57,114 @@ fn files_below(workspace: &dyn Workspace, layer: &str, diagnostics: &mut Vec<Dia
     files
 }
 
-/// The bytes of the trusted pack files, by their path from the root of the workspace; why others are not used is
-/// reported.
+/// The bytes of the pack files that serve, by their path from the root of the workspace: those of a pack as they are if
+/// they were trusted together, otherwise as they were trusted last. Why files are not used as they are is reported.
 pub(super) fn trusted_files(
     workspace: &dyn Workspace,
     trust: &WorkspaceTrust,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<(String, Vec<u8>)> {
-    let mut admitted = Vec::new();
-    let now = workspace.now_ms();
+    //= docs/spec.md#trust
+    //# The owner, the permissions and the symlinks of a file of the workspace MUST NOT decide whether it
+    //# is used.
+    let mut packs: BTreeMap<Option<String>, Vec<(String, Vec<u8>)>> = BTreeMap::new();
     for file in workspace_files(workspace, diagnostics) {
-        //= docs/spec.md#trust
-        //# The owner, the permissions and the symlinks of a file of the workspace MUST NOT decide whether it
-        //# is used.
         // A file without a record of trust is not read: it may be of any size.
         let bytes = if trust.has_record(&file) { workspace.read(&file) } else { Ok(Vec::new()) };
-        //= docs/spec.md#trust
-        //# A file of the workspace MUST NOT be used unless its content was trusted, or edits of it were
-        //# trusted and have not expired.
-        match bytes.and_then(|bytes| trust.check(&file, &bytes, now).map(|()| bytes)) {
-            Ok(bytes) => admitted.push((file, bytes)),
+        match bytes {
+            Ok(bytes) => packs.entry(pack_of_file(&file).map(str::to_owned)).or_default().push((file, bytes)),
             Err(diagnostic) => diagnostics.push(*diagnostic.at(Source::new(file, "").place(0..0))),
         }
     }
+    let admission = Admission { trust, now_ms: workspace.now_ms() };
+    // What all packs share comes first: a pack serves with what was confirmed together with it.
+    let shared = packs.remove(&None).unwrap_or_default();
+    let all: Vec<&TrustedState> = trust.states.iter().collect();
+    let (mut admitted, state) = admission.admit(None, shared, &all, diagnostics);
+    let is_same_shared =
+        |known: &&TrustedState| state.is_none_or(|state| files_of(known, None).eq(files_of(state, None)));
+    let states: Vec<&TrustedState> = all.into_iter().filter(is_same_shared).collect();
+    for (pack, files) in packs {
+        admitted.extend(admission.admit(pack.as_deref(), files, &states, diagnostics).0);
+    }
     admitted
 }
+
+/// The paths of the pack files that are not as they were trusted together, those that are gone included.
+pub fn differing_files(workspace: &dyn Workspace, trust: &WorkspaceTrust) -> Vec<String> {
+    let mut diagnostics = Vec::new();
+    trusted_files(workspace, trust, &mut diagnostics);
+    let withheld = diagnostics.iter().filter(|diagnostic| is_withheld(diagnostic));
+    withheld.filter_map(|diagnostic| diagnostic.at.as_ref()).map(|at| at.source.path.clone()).collect()
+}
+
+/// The files of a state that belong to a pack, or to no pack.
+fn files_of<'a>(state: &'a TrustedState, pack: Option<&'a str>) -> impl Iterator<Item = (&'a String, &'a TrustedFile)> {
+    state.iter().filter(move |(path, _)| pack_of_file(path) == pack && *path != SETTINGS_FILE)
+}
+
+/// Files of a workspace against what was trusted of it.
+struct Admission<'a> {
+    trust: &'a WorkspaceTrust,
+    now_ms: i64,
+}
+
+impl<'a> Admission<'a> {
+    /// The files of a pack that serve, and the state that has them.
+    //= docs/spec.md#trust
+    //# A file of the workspace MUST NOT be used unless its content was trusted together with the other files of
+    //# its pack, or edits of it were trusted and have not expired.
+    fn admit(
+        &self,
+        pack: Option<&str>,
+        files: Vec<(String, Vec<u8>)>,
+        states: &[&'a TrustedState],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> (Vec<(String, Vec<u8>)>, Option<&'a TrustedState>) {
+        if let Some(state) = states.iter().find(|state| self.differences(pack, &files, state).is_empty()) {
+            return (files, Some(state));
+        }
+        //= docs/spec.md#trust
+        //# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, what was trusted of them
+        //# last MUST serve, and a notice MUST report that.
+        let last = states.iter().find(|state| files_of(state, pack).next().is_some());
+        let known = last.and_then(|state| {
+            let kept = files_of(state, pack).map(|(path, file)| Some((path.clone(), kept(&file.hash)?)));
+            Some((kept.collect::<Option<Vec<_>>>()?, *state))
+        });
+        let none = TrustedState::new();
+        let differences = self.differences(pack, &files, last.unwrap_or(&&none));
+        diagnostics.extend(differences.into_iter().map(|(path, mut diagnostic)| {
+            if known.is_some() {
+                diagnostic.message.push_str(SERVES_ON);
+            }
+            *diagnostic.at(Source::new(path, "").place(0..0))
+        }));
+        known.map_or((Vec::new(), None), |(files, state)| (files, Some(state)))
+    }
+
+    /// What keeps the files of a pack from being those of a state, each with its path.
+    fn differences(
+        &self,
+        pack: Option<&str>,
+        files: &[(String, Vec<u8>)],
+        state: &TrustedState,
+    ) -> Vec<(String, Box<Diagnostic>)> {
+        let check = |(path, bytes): &(String, Vec<u8>)| {
+            let refused = self.trust.check(path, bytes, Some(state), self.now_ms).err()?;
+            Some((path.clone(), refused))
+        };
+        let is_gone = |(path, _): &(&String, &TrustedFile)| files.iter().all(|(known, _)| known != *path);
+        let gone = files_of(state, pack).filter(is_gone).map(|(path, _)| {
+            let message = format!("`{path}` was trusted and is gone");
+            (path.clone(), Diagnostic::new(UNTRUSTED, message).warning().help("run `toolsd trust` if that is meant"))
+        });
+        files.iter().filter_map(check).chain(gone).collect()
+    }
+}
+
+/// What is said of a file in whose place another content serves.
+pub(super) const SERVES_ON: &str = "; what was trusted serves on";
 
 /// The pack that a file of the workspace belongs to, by its path; none for what all packs share.
 pub fn pack_of_file(path: &str) -> Option<&str> {

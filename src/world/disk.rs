@@ -21,6 +21,7 @@ mod temporary;
 #[cfg(test)]
 mod tests;
 mod user_git;
+mod worktree;
 mod write;
 mod write_journal;
 
@@ -37,11 +38,12 @@ pub use read::MAX_FILE_BYTES;
 pub use scratch::ScratchWorld;
 pub use secrets::{SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor, secret_variable};
 pub use system::{
-    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, cache_folder, check_descriptors, check_threads, config_folder, current_folder,
+    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, check_descriptors, check_threads, config_folder, current_folder, data_folder,
     fail_at_largest_file, holds_hosts_own, home_folder, is_hosts_own, is_misled, make_private_folder, shortages,
     state_folder, take_write_from_others, trust_folder,
 };
 pub use user_git::UserGit;
+pub use worktree::main_worktree_path;
 
 use super::effects::{Ambient, FileChange, FilePolicy, Files, LockAttempt, Programs, TargetState, World, no_folder};
 use super::repository::Repository;

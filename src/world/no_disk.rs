@@ -266,8 +266,13 @@ pub fn state_folder() -> Option<String> {
 }
 
 /// There is none.
-pub fn cache_folder() -> Option<String> {
+pub fn data_folder() -> Option<String> {
     None
+}
+
+/// The folder itself: nothing is looked at.
+pub fn main_worktree_path(folder: &str) -> String {
+    folder.to_owned()
 }
 
 /// There is none.

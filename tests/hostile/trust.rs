@@ -71,8 +71,8 @@ fn at(house: &House, path: &str) -> PathBuf {
 
 //= docs/spec.md#trust
 //= type=test
-//# A file of the workspace MUST NOT be used unless its content was trusted, or edits of it were trusted and
-//# have not expired.
+//# A file of the workspace MUST NOT be used unless its content was trusted together with the other files of its pack,
+//# or edits of it were trusted and have not expired.
 #[test]
 fn untrusted_bytes_are_not_used() {
     let definition = |more: &str| head(more) + &*evil();
@@ -143,7 +143,7 @@ fn edits_are_used_until_they_ask_for_more() {
         house.write(&format!("workspace/{PACK}"), same(more));
         says(&house, &["call", "evil"], EVIL, more);
     }
-    house.write(&format!("workspace/{PACK}"), same("[pack.limits]\ntime_ms = 500"));
+    house.write(&format!("workspace/{PACK}"), head("[pack.limits]\ntime_ms = 500") + &*say());
     ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
     // A limit that was lower than usual and is gone is a wider one.
     house.write(&format!("workspace/{PACK}"), same(""));
@@ -166,17 +166,15 @@ fn edits_expire_and_are_never_those_of_the_settings() {
     house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
     says(&house, &["call", "say"], EVIL, "edits are trusted");
     let workspace = house.workspace().canonicalize().unwrap().to_str().unwrap().to_owned();
-    changed_record(&house, |json| json["workspaces"][&workspace]["files"][SCRIPT]["edits_until"] = json!(1000));
+    changed_record(&house, |json| json["workspaces"][&workspace]["edits"][SCRIPT] = json!(1000));
     held(&house, "an edit after its time", &["call", "say"]);
     assert!(ended(&house, &["trust", "--edits", "toolsd.toml", "--yes"], 2).contains("cannot be trusted"));
     // Even if another program wrote it into the record.
     house.write("workspace/toolsd.toml", "[server]\nname = \"one\"\n");
     ended(&house, &["trust", "--yes"], 0);
-    changed_record(&house, |json| {
-        json["workspaces"][&workspace]["files"]["toolsd.toml"]["edits_until"] = json!(i64::MAX)
-    });
+    changed_record(&house, |json| json["workspaces"][&workspace]["edits"]["toolsd.toml"] = json!(i64::MAX));
     house.write("workspace/toolsd.toml", "roots = [\"../outside\"]\n");
-    assert!(ended(&house, &["list"], 0).contains("`roots` is not used"));
+    assert!(ended(&house, &["list"], 0).contains("`toolsd.toml` has changed since it was trusted"));
     for time in ["30", "d", "-1d", "0d", "400d", "99999999999999999999d", "1y", ""] {
         ended(&house, &["trust", "--edits", "notes", "--yes", &format!("--until={time}")], 2);
     }
@@ -455,10 +453,10 @@ fn trust_is_listed_and_taken_back() {
     assert_eq!(listed["workspaces"].as_array().unwrap().len(), 8, "{listed}");
 }
 
-//= docs/spec.md#reload
+//= docs/spec.md#trust
 //= type=test
-//# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its results
-//# MUST report that with the next step.
+//# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, what was trusted of them last MUST
+//# serve, and a notice MUST report that.
 #[test]
 fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
     let wait_for = |client: &mut Server, is_so: &dyn Fn(&str) -> bool| {
@@ -479,11 +477,11 @@ fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
         let house = trusted(false);
         let mut client = Server::serving(house.command(&["serve"]));
         let said = wait_for(&mut client, &|said| said.contains(GOOD));
-        assert!(!said.contains("stale"), "{said}");
+        assert!(!said.contains("as it was"), "{said}");
         // The watch begins while the first answers are made.
         std::thread::sleep(std::time::Duration::from_millis(500));
         house.write(&format!("workspace/{file}"), text);
-        let said = wait_for(&mut client, &|said| said.contains("is stale"));
+        let said = wait_for(&mut client, &|said| said.contains("is as it was trusted"));
         assert!(said.contains(GOOD) && !said.contains(EVIL), "{file}: {said}");
         assert!(said.contains(&format!("`{file}` has changed")) && said.contains("run `toolsd trust`"), "{said}");
         ended(&house, &["trust", "--revoke", "all"], 0);
@@ -555,12 +553,9 @@ fn consequences_of_untrusted_files_are_reported_once() {
         );
     };
     for call in ["one", "two"] {
-        let (code, out, reported) = house.run(&["call", call]);
-        assert_ne!(code, Some(0));
-        once(&format!("{out}{reported}"), call);
+        once(&ended(&house, &["call", call], 0), call);
     }
     let client = Server::serving(house.command(&["serve"]));
-    assert!(client.instructions.contains("not trusted (notes)"), "{}", client.instructions);
     assert!(!client.instructions.contains("is broken"), "{}", client.instructions);
 }
 

@@ -11,5 +11,6 @@ mod locking;
 mod reload;
 mod sharing;
 mod tasks;
+mod team;
 mod testing;
 mod writing;

@@ -5,8 +5,11 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Tools and their arguments.
+type Calls = &'static [(&'static str, &'static str)];
+
 /// Packs, each with a real project, and calls with arguments.
-const PROJECTS: [(&str, &str, &[(&str, &str)]); 5] = [
+const PROJECTS: [(&str, &str, Calls); 5] = [
     ("duvet", "duvet/corpus", &[]),
     (
         "elspais",

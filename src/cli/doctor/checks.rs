@@ -13,6 +13,7 @@ use crate::world::Files;
 use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, secret_variable, state_folder, try_git};
 use crate::world::run::RequiredGrant;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// The result of one check.
 pub struct Finding {
@@ -132,19 +133,17 @@ pub fn trust(context: &CommandContext) -> Vec<Finding> {
         Ok(trust) => trust,
         Err(diagnostic) => return vec![Finding::from_diagnostic("trust", &diagnostic)],
     };
-    let mut findings = vec![match trust.files.len() {
+    let mut findings = vec![match trust.last_state().map_or(0, BTreeMap::len) {
         0 => Finding::ok("trust", "no file of this workspace is trusted"),
         1 => Finding::ok("trust", "1 file of this workspace is trusted"),
         many => Finding::ok("trust", format!("{many} files of this workspace are trusted")),
     }];
     let now = context.workspace.now_ms();
-    for (file, trusted) in &trust.files {
-        if trusted.edits_until.is_some_and(|until| until <= now) {
-            findings.push(
-                Finding::note("trust", format!("edits of `{file}` are trusted no more"))
-                    .next("`toolsd trust --edits FILE` trusts them again"),
-            );
-        }
+    for (file, _) in trust.edits.iter().filter(|(_, until)| **until <= now) {
+        findings.push(
+            Finding::note("trust", format!("edits of `{file}` are trusted no more"))
+                .next("`toolsd trust --edits FILE` trusts them again"),
+        );
     }
     if let Ok(service) = context.service() {
         let registry = service.registry();

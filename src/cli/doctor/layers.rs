@@ -7,7 +7,7 @@ use crate::cli::trust_layers::{ListedLayer, list_layers};
 /// Reports each layer of the project.
 pub fn layers(context: &CommandContext) -> Vec<Finding> {
     let trust = load_trust(context.workspace.root()).unwrap_or_default();
-    let (layers, refused) = list_layers(context, &trust);
+    let (layers, refused) = list_layers(context, &trust, false);
     let refused = refused.iter().map(|error| Finding::from_diagnostic("layer", error));
     layers.iter().map(layer).chain(refused).collect()
 }

@@ -48,9 +48,9 @@ pub fn state_folder() -> Option<String> {
     base("XDG_STATE_HOME", ".local/state")
 }
 
-/// Where toolsd keeps what it can bring again: `$XDG_CACHE_HOME/toolsd`, or by default `~/.cache/toolsd`.
-pub fn cache_folder() -> Option<String> {
-    base("XDG_CACHE_HOME", ".cache")
+/// Where toolsd keeps the contents of layers: `$XDG_DATA_HOME/toolsd`, or by default `~/.local/share/toolsd`.
+pub fn data_folder() -> Option<String> {
+    base("XDG_DATA_HOME", ".local/share")
 }
 
 /// Where trust is kept: `~/.local/state/toolsd`, whatever `XDG_STATE_HOME` says. A person's shell and the client that
@@ -100,7 +100,7 @@ fn meets_own_folder(path: &str, meets: fn(&str, &str) -> bool) -> bool {
 
 /// The folders of toolsd itself, whether they exist or not.
 pub(super) fn own_folders() -> impl Iterator<Item = String> {
-    [config_folder(), state_folder(), trust_folder(), cache_folder()].into_iter().flatten()
+    [config_folder(), state_folder(), trust_folder(), data_folder()].into_iter().flatten()
 }
 
 fn base(variable: &str, below_home: &str) -> Option<String> {

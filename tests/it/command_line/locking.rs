@@ -21,8 +21,7 @@ fn a_clone_gets_the_locked_commit_of_a_tag_that_was_moved_or_removed() {
         let other = clone(&home);
         other.write("toolsd.lock", lock);
         fs::write(other.user().join(".gitconfig"), settings).unwrap();
-        other.trust();
-        let said = run(&other, &["fetch", "--yes"]);
+        let said = run(&other, &["trust", "--yes"]);
         (other, said)
     };
     let lock = home.read("toolsd.lock");
@@ -151,9 +150,12 @@ fn the_doctor_says_where_each_layer_stands_and_what_is_next() {
     };
     reports(&home, &format!("ok      {begin}: on this machine and trusted; its packs: review\n"));
     let other = clone(&home);
-    reports(&other, "broken  layer: layer team is not on this machine\n        -> run `toolsd fetch`\n");
+    reports(
+        &other,
+        "broken  layer: layer team is not on this machine\n        -> run `toolsd trust`, which fetches it\n",
+    );
     other.trust();
-    run(&other, &["fetch"]).ended(1);
+    run(&other, &["trust", "--revoke", "team"]).ended(0);
     reports(
         &other,
         &format!(

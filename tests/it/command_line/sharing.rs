@@ -92,7 +92,7 @@ pub(super) fn run(home: &Home, words: &[&str]) -> Said {
 
 /// The files of layers on the machine of this home.
 fn store(home: &Home) -> PathBuf {
-    home.user().join(".cache/toolsd/layers")
+    home.user().join(".local/share/toolsd/layers")
 }
 
 /// The stored content with this hash in the lock file.
@@ -231,8 +231,8 @@ fn a_stored_layer_that_was_changed_is_refused_and_the_one_before_serves() {
             assert!(said.err.contains("was changed") && said.err.contains("tag v1.0.0 still serves"), "{}", said.err);
         }
     }
-    // With `--locked`, the one before is not the locked one.
-    serves_nothing(&home);
+    // With `--locked`, too: it was trusted as it was locked then.
+    assert!(lists(&home)[0].to_string().contains("\"say\""));
     run(&home, &["fetch"]).ended(0);
     assert_eq!(says(&home).as_deref(), Ok("Two."));
 }
@@ -256,13 +256,16 @@ fn a_moved_lock_waits_for_trust_while_the_last_content_serves() {
     assert_eq!(said.out, "One.\n");
     assert!(said.err.contains("wants `tag v1.0.0`") && said.err.contains("still serves"), "{}", said.err);
     theirs.write("toolsd.toml", &ours.read("toolsd.toml"));
-    assert_eq!(says(&theirs), Err(2), "`toolsd.toml` itself needs trust");
-    theirs.trust();
     let said = run(&theirs, &["call", "say"]).ended(0);
-    assert!(said.out == "One.\n" && said.err.contains("layer team is not on this machine"), "{}", said.err);
-    run(&theirs, &["fetch"]).ended(1);
+    assert!(
+        said.out == "One.\n" && said.err.contains("`toolsd.toml` has changed since it was trusted"),
+        "{}",
+        said.err
+    );
+    // Fetched, and not trusted yet.
+    run(&theirs, &["trust"]).ended(1);
     let said = run(&theirs, &["call", "say"]).ended(0);
-    assert!(said.out == "One.\n" && said.err.contains("layer team (tag v1.1.0) is not trusted"), "{}", said.err);
+    assert!(said.out == "One.\n" && said.err.contains("tag v1.0.0 still serves"), "{}", said.err);
     let said = run(&theirs, &["trust", "--yes"]).ended(0);
     assert!(said.out.contains("since tag v1.0.0: asks for no more"), "{}", said.out);
     assert_eq!(says(&theirs).as_deref(), Ok("Two."));
@@ -312,7 +315,7 @@ fn tags_that_were_moved_or_are_not_signed_are_refused() {
     let said = run(&home, &["update", "--to", "v1.0.0", "--yes"]);
     assert!(said.code == 2 && said.err.contains("the tag was moved"), "{}", said.err);
     let other = clone(&home);
-    other.trust();
+    run(&other, &["trust", "--yes"]).ended(1);
     assert!(run(&other, &["fetch", "--yes"]).ended(1).err.contains("the tag was moved"));
     assert_eq!(says(&other), Err(2));
     run(&home, &["update", "--accept", "moved", "--yes"]).ended(0);
@@ -351,7 +354,7 @@ fn later_versions_of_a_trusted_signer_serve_unless_they_widen_or_are_older() {
         let record = theirs.user().join(".local/state/toolsd/trust.json");
         let mut json: Value = serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();
         let workspace = json["workspaces"].as_object_mut().unwrap().values_mut().next().unwrap();
-        workspace["files"]["toolsd.toml"]["hash"] = json!(blake3::hash(settings.as_bytes()).to_string());
+        workspace["states"][0]["toolsd.toml"]["hash"] = json!(blake3::hash(settings.as_bytes()).to_string());
         fs::write(&record, json.to_string()).unwrap();
         let _ = run(&theirs, &["fetch"]);
     };
@@ -375,8 +378,8 @@ fn later_versions_of_a_trusted_signer_serve_unless_they_widen_or_are_older() {
 
 //= docs/spec.md#layers
 //= type=test
-//# With `--locked`, only layers as `toolsd.lock` has them, and packs that publish what `toolsd.surface.json` says, MUST
-//# serve.
+//# With `--locked`, only layers as `toolsd.lock` has them, packs that publish what `toolsd.surface.json` says, and what
+//# was trusted of both before, MUST serve.
 #[test]
 fn a_locked_server_serves_what_was_reviewed_and_nothing_else() {
     let publisher = Publisher::new();
@@ -545,7 +548,7 @@ fn a_change_is_judged_before_it_is_taken() {
     run(&home, &["diff", "--from", "HEAD", "--cases", "--accept", "breaking"]).ended(0);
 }
 
-/// A clone that lacks the file, and whose configuration names a program to fetch it with, as somebody may hand it out.
+/// A clone that lacks the file, and whose configuration names a program to fetch it with.
 #[test]
 fn comparing_with_a_commit_starts_nothing_that_the_repository_names() {
     let (home, publisher) = (Home::with(&[]), Publisher::new());
