@@ -5,6 +5,8 @@ use crate::support::server::Server;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+
 const HEAD: &str = "[pack]\ntitle = \"A\"\nversion = \"1.0.0\"\n";
 
 fn tool(name: &str) -> String {
@@ -239,5 +241,29 @@ fn subscribed_resources_are_updated_when_a_call_changes_the_graph() {
     assert_eq!(server.said("rename_pot", &json!({ "title": "red" })), "renamed");
     server.hears("notifications/resources/updated");
     assert_eq!(server.ask("resources/read", &uri)["result"]["contents"][0]["text"], "red");
+    server.end();
+}
+
+//= docs/spec.md#reload
+//= type=test
+//# Over standard streams, this notification MUST NOT be sent before an answer with the list as it was.
+/// A client that has asked for the list when it hears that it changed would take the old answer for the new list.
+#[test]
+fn a_list_that_is_asked_for_while_it_changes_is_announced_after_the_answer() {
+    let resources = "[[resource]]\nname = \"note\"\ntitle = \"Note\"\ndescription = \"A note.\"\n\
+        uri_template = \"note:///{name}\"\nlist = \"notes\"\n";
+    let home = Home::with(&[]);
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{resources}"));
+    home.write("layer/tools.d/a.rhai", "fn note(v) { v.name }\nfn notes() { sleep_ms(1500); [] }");
+    let mut server = Server::start(&home, &["--dir", "layer"]);
+    std::thread::sleep(Duration::from_millis(500));
+    let listing = server.tell("resources/list", &json!({}));
+    let another = "[[resource]]\nname = \"more\"\ntitle = \"More\"\ndescription = \"More.\"\nuri = \"more:///\"\n\
+        text = \"x\"\n";
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{resources}{another}"));
+    let first = server.wait(|message| message["id"] == listing || message["method"] == RESOURCES_CHANGED);
+    assert_eq!(first["id"], listing, "{first}");
+    server.hears(RESOURCES_CHANGED);
+    assert!(server.ask("resources/list", &json!({})).to_string().contains("more:///"));
     server.end();
 }
