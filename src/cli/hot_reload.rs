@@ -56,6 +56,7 @@ impl HotReload {
             if shows_files(&telling.registry()) {
                 telling.changes().announce(&HostChange::Files(with_parent_folders(&paths)));
                 telling.describe();
+                telling.compare_resources(false);
             }
         });
         if shows_files(&service.registry()) {
@@ -68,7 +69,7 @@ impl HotReload {
 
 /// Whether clients see something that a change of the workspace may change.
 fn shows_files(registry: &Registry) -> bool {
-    registry.resources.iter().any(|one| one.definition.subscribe)
+    registry.resources.iter().any(|one| one.definition.subscribe || one.definition.list.is_some())
         || registry.tools.iter().any(|one| one.definition.describe.is_some())
 }
 
