@@ -276,12 +276,12 @@ impl Service {
         tracing::info!("generation {} serves", after.generation);
         let after = Arc::new(after);
         self.state.registry.store(Arc::clone(&after));
-        let is_told = announce_differences(&self.state.changes, &before, &after);
-        self.compare_resources(is_told);
+        let is_announced = announce_differences(&self.state.changes, &before, &after);
+        self.compare_resources(is_announced);
     }
 
-    /// Announces that the list of resources is another one, unless clients were told, or none ever asked for it.
-    pub fn compare_resources(&self, is_told: bool) {
+    /// Announces that the list of resources is another one, unless that was announced, or no client ever asked for it.
+    pub fn compare_resources(&self, is_announced: bool) {
         let mut known = self.known_resources.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(before) = known.as_ref() else { return };
         let registry = self.registry();
@@ -292,7 +292,7 @@ impl Service {
         if after != *before {
             *known = Some(after);
             drop(known);
-            if !is_told {
+            if !is_announced {
                 self.state.changes.announce(&HostChange::Lists { tools: false, prompts: false, resources: true });
             }
         }
@@ -357,11 +357,11 @@ impl Service {
         let news = format!("`{}` is refreshed {took}: {}", pack.name, after.to_json());
         write_log(self.state.log(), LogLevel::Info, &Json::from(news));
         self.describe();
-        let is_told = listed_before.is_some() && listed_before != Some(skill_entries(&background.list_skills()));
-        if is_told {
+        let is_announced = listed_before.is_some() && listed_before != Some(skill_entries(&background.list_skills()));
+        if is_announced {
             self.state.changes.announce(&HostChange::Lists { tools: false, prompts: false, resources: true });
         }
-        self.compare_resources(is_told);
+        self.compare_resources(is_announced);
         true
     }
 

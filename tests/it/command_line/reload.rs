@@ -291,6 +291,28 @@ fn a_list_of_resources_that_is_another_one_is_announced() {
     server.end();
 }
 
+/// Git ignores the folder, and the graph is made of it all the same.
+#[test]
+fn a_graph_is_refreshed_when_an_ignored_folder_that_it_scans_changes() {
+    let home = Home::with(&[(".gitignore", "cache/\n"), ("cache/deep/a.pot", "blue")]);
+    let graph = "grants = { read = [\"cache\"] }\n[graph]\nrefresh = { watch = true }\n";
+    let described = tool("count").replace("description = \"Says it.\"", "describe = \"how_many\"");
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{graph}{described}"));
+    home.write(
+        "layer/tools.d/a.rhai",
+        "fn build(g, config) { for path in find_files(\"cache/**/*.pot\", #{ ignore: false }) { g.add_node(\"pot\", path, #{}); } }\n\
+         fn how_many() { `There are ${graph().nodes(\"pot\").len()} pots to choose from.` }\n\
+         fn count(args) { 0 }\n",
+    );
+    let mut server = Server::start(&home, &["--dir", "layer"]);
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(server.ask("tools/list", &json!({})).to_string().contains("There are 1 pots"));
+    home.write("cache/deep/b.pot", "red");
+    server.hears("notifications/tools/list_changed");
+    assert!(server.ask("tools/list", &json!({})).to_string().contains("There are 2 pots"));
+    server.end();
+}
+
 //= docs/spec.md#definitions
 //= type=test
 //# A pack MUST be active by default only where one of its `activate_if_exists` paths exists.
