@@ -231,8 +231,9 @@ pub(super) fn next_generation(registry: &Registry) -> Registry {
     Registry { generation: registry.generation + 1, ..registry.clone() }
 }
 
-/// Announces which published lists differ between two generations, and logs new errors.
-pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, after: &Registry) {
+/// Announces which published lists differ between two generations, and logs new errors. Returns whether that of resources
+/// does.
+pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, after: &Registry) -> bool {
     //= docs/spec.md#reload
     //# Clients MUST be notified of a list when it has changed, and only then.
     let tools = lists_differ(&before.tools, &after.tools, published_tool) || !list_alike(before, after);
@@ -260,6 +261,7 @@ pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, afte
     if after.diagnostics.is_empty() && before.diagnostics.iter().any(Diagnostic::is_error) {
         tracing::info!("all errors are fixed");
     }
+    resources
 }
 
 /// Whether `toolsd.toml` lists the same of the tools, and the same tools of the host with them.

@@ -38,6 +38,8 @@ pub struct Service {
     describes: AtomicBool,
     /// The inputs of the descriptions.
     description_sources: DescriptionSources,
+    /// The list of resources that clients know: that of the first answer, or of the last look at what changed.
+    known_resources: Mutex<Option<Arc<Vec<Json>>>>,
 }
 
 /// How the graph of a pack is refreshed in the background.
@@ -134,6 +136,7 @@ impl Service {
             making: Mutex::new(()),
             describes: AtomicBool::new(false),
             description_sources: DescriptionSources::default(),
+            known_resources: Mutex::default(),
         })
     }
 
@@ -231,6 +234,12 @@ impl Service {
             Err(error) => Answer::Error(error.bounded(Limits::default().output)),
         };
         redact_answer(&mut answer);
+        // While another thread looks at what changed, there is a list already.
+        if let Answer::Resources(all) = &answer
+            && let Ok(mut known) = self.known_resources.try_lock()
+        {
+            known.get_or_insert_with(|| Arc::clone(all));
+        }
         answer
     }
 
@@ -279,7 +288,26 @@ impl Service {
         tracing::info!("generation {} serves", after.generation);
         let after = Arc::new(after);
         self.state.registry.store(Arc::clone(&after));
-        announce_differences(&self.state.changes, &before, &after);
+        let is_announced = announce_differences(&self.state.changes, &before, &after);
+        self.compare_resources(is_announced);
+    }
+
+    /// Announces that the list of resources is another one, unless that was announced, or no client ever asked for it.
+    pub fn compare_resources(&self, is_announced: bool) {
+        let mut known = self.known_resources.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(before) = known.as_ref() else { return };
+        let registry = self.registry();
+        let background = ActiveRequest::in_background(&self.state, &registry, CancelFlag::default());
+        let Ok(mut answer) = background.answer(&Request::ListResources) else { return };
+        redact_answer(&mut answer);
+        let Answer::Resources(after) = answer else { return };
+        if after != *before {
+            *known = Some(after);
+            drop(known);
+            if !is_announced {
+                self.state.changes.announce(&HostChange::Lists { tools: false, prompts: false, resources: true });
+            }
+        }
     }
 
     /// Computes what packs compute for clients, as the workspace is now: descriptions of tools, prompts that functions
@@ -341,9 +369,11 @@ impl Service {
         let news = format!("`{}` is refreshed {took}: {}", pack.name, after.to_json());
         write_log(self.state.log(), LogLevel::Info, &Json::from(news));
         self.describe();
-        if listed_before.is_some() && listed_before != Some(skill_entries(&background.list_skills())) {
+        let is_announced = listed_before.is_some() && listed_before != Some(skill_entries(&background.list_skills()));
+        if is_announced {
             self.state.changes.announce(&HostChange::Lists { tools: false, prompts: false, resources: true });
         }
+        self.compare_resources(is_announced);
         true
     }
 

@@ -16,6 +16,7 @@ use crate::registry::{
 };
 use crate::surface::{SURFACE_FILE, surface};
 use crate::value::Json;
+use crate::watch::shortage;
 use crate::world::disk::{self, Disk, OtherWriter, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};
 use crate::world::memory::MemoryWorld;
 use crate::world::{Ambient, Files, World, path};
@@ -394,7 +395,12 @@ impl PackSource for DiskPackSource {
         });
         let named = self.dirs.iter().cloned().chain(self.user_folder());
         let missed = self.dirs.iter().filter_map(|dir| warn_of_missed_folder(dir));
-        diagnostic.into_iter().chain(missed).chain(named.filter_map(|folder| warn_of_open_folder(&folder))).collect()
+        diagnostic
+            .into_iter()
+            .chain(missed)
+            .chain(named.filter_map(|folder| warn_of_open_folder(&folder)))
+            .chain(shortage())
+            .collect()
     }
 
     fn unapproved(&self, registry: &Registry) -> Vec<(String, Diagnostic)> {

@@ -22,6 +22,7 @@ const CHECKS: &[fn(&CommandContext) -> Vec<Finding>] = &[
     checks::packs,
     graphs::graphs,
     checks::sandbox,
+    checks::watches,
     checks::git,
     clients::clients,
     checks::http,

@@ -6,10 +6,10 @@ use crate::call::{HostChange, RefreshSchedule, Service};
 use crate::definition::SETTINGS_FILE;
 use crate::distribution::LOCK_FILE;
 use crate::guard::CancelFlag;
-use crate::registry::{FOLDERS, WORKSPACE_FOLDER};
+use crate::registry::{FOLDERS, Registry, WORKSPACE_FOLDER};
 use crate::script::STACK_BYTES;
 use crate::surface::SURFACE_FILE;
-use crate::watch::Watcher;
+use crate::watch::{Reach, WantedPaths, Watcher, concerns, shortage};
 use crate::world::disk::config_folder;
 use crate::world::path;
 use std::collections::BTreeSet;
@@ -19,56 +19,78 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The watchers of a running server; watching ends when this is dropped.
+/// The watcher of a running server; watching ends when this is dropped.
 pub struct HotReload {
-    _watchers: Vec<Watcher>,
+    _watcher: Option<Watcher>,
     _refresher: GraphRefresher,
 }
 
 impl HotReload {
-    /// Watches the layers of packs, and the workspace if subscriptions or descriptions depend on it. What cannot be
-    /// watched is logged: packs then stay as they are, while graphs and files are fresh all the same.
+    /// Watches the layers of packs, what other packs wait for, and the workspace if something that clients see depends
+    /// on it.
     pub fn start(context: &CommandContext, service: &Arc<Service>) -> Self {
-        let mut watchers = Vec::new();
-        let reloading = Arc::clone(service);
         let refresher = GraphRefresher::start(service);
-        let packs = refresher.sender();
-        watchers.extend(watch(layer_paths(context), move |_| {
-            reloading.reload();
-            // The receiver lives as long as this watcher.
-            let _ = packs.send(RefreshMessage::Packs);
-        }));
-        // Picks up what was written between the first reading and the watch.
-        service.reload();
-        let registry = service.registry();
-        let subscribes = registry.resources.iter().any(|one| one.definition.subscribe);
-        let describes = registry.tools.iter().any(|one| one.definition.describe.is_some());
-        if subscribes || describes {
-            let telling = Arc::clone(service);
-            let workspace = context.workspace.root().to_owned();
-            watchers.extend(watch(vec![PathBuf::from(&workspace)], move |paths| {
+        let (packs, root, layers) = (refresher.sender(), context.workspace.root().to_owned(), layer_paths(context));
+        let (wanting, telling) = (Arc::clone(service), Arc::clone(service));
+        let pack_paths = move |registry: &Registry| {
+            let markers = registry.dormant.iter().flat_map(|(_, markers)| markers);
+            let markers = markers.map(|marker| (PathBuf::from(path::join(&root, marker)), Reach::Itself));
+            (PathBuf::from(&root), markers.chain(layers.clone()).collect::<WantedPaths>())
+        };
+        let wanted_paths = pack_paths.clone();
+        let wanted = move || {
+            let registry = wanting.registry();
+            let (root, mut wanted) = wanted_paths(&registry);
+            if shows_files(&registry) {
+                wanted.insert(root, Reach::Unignored);
+            }
+            wanted
+        };
+        let watcher = watch(service, wanted, move |paths| {
+            let (_, of_packs) = pack_paths(&telling.registry());
+            if paths.iter().any(|path| concerns(&of_packs, path)) {
+                telling.reload();
+                // The receiver lives as long as this watcher.
+                let _ = packs.send(RefreshMessage::Packs);
+            }
+            if shows_files(&telling.registry()) {
                 telling.changes().announce(&HostChange::Files(with_parent_folders(&paths)));
                 telling.describe();
-            }));
+                telling.compare_resources(false);
+            }
+        });
+        if shows_files(&service.registry()) {
             // Followed resources may have changed before the watch: no list did, but all of them are read again.
             service.changes().announce(&HostChange::Lists { tools: false, prompts: false, resources: false });
         }
-        Self { _watchers: watchers, _refresher: refresher }
+        Self { _watcher: watcher, _refresher: refresher }
     }
 }
 
-fn watch(paths: Vec<PathBuf>, changed: impl Fn(BTreeSet<PathBuf>) + Send + 'static) -> Option<Watcher> {
-    match Watcher::new(paths, changed) {
-        Ok(watcher) => Some(watcher),
-        Err(diagnostic) => {
-            tracing::warn!("no hot reload: {diagnostic}");
-            None
-        }
+/// Whether clients see something that a change of the workspace may change.
+fn shows_files(registry: &Registry) -> bool {
+    registry.resources.iter().any(|one| one.definition.subscribe || one.definition.list.is_some())
+        || registry.tools.iter().any(|one| one.definition.describe.is_some())
+}
+
+/// Watches. Without a thread for it, that is logged: packs then stay as they are, while graphs and files are fresh all
+/// the same.
+fn watch(
+    service: &Service,
+    wanted: impl Fn() -> WantedPaths + Send + 'static,
+    changed: impl Fn(BTreeSet<PathBuf>) + Send + 'static,
+) -> Option<Watcher> {
+    let was_short = shortage().is_some();
+    let watcher = Watcher::new(wanted, changed);
+    if !was_short && shortage().is_some() {
+        // It is one of the errors of the packs, which are collected when they are loaded.
+        service.reload();
     }
+    watcher.map_err(|diagnostic| tracing::warn!("no hot reload: {diagnostic}")).ok()
 }
 
 /// The paths of everything that packs and settings are made of.
-fn layer_paths(context: &CommandContext) -> Vec<PathBuf> {
+fn layer_paths(context: &CommandContext) -> WantedPaths {
     let mut paths = Vec::new();
     let workspace = context.workspace.root();
     paths.push(path::join(workspace, SETTINGS_FILE));
@@ -79,7 +101,7 @@ fn layer_paths(context: &CommandContext) -> Vec<PathBuf> {
         paths.extend(FOLDERS.map(|folder| path::join(&layer, folder)));
     }
     paths.extend(trust_record_path());
-    paths.into_iter().map(PathBuf::from).collect()
+    paths.into_iter().map(|path| (PathBuf::from(path), Reach::Below)).collect()
 }
 
 /// The paths and all folders above them: who listed a folder wants to know of a new file in it.
@@ -209,29 +231,28 @@ fn refresh(service: &Arc<Service>, cancel: &CancelFlag, sender: &Sender<RefreshM
     if !graph.pace.watch {
         return;
     }
-    let watched = outermost(service.touched(&graph.pace.pack));
+    let watched = folders_of(service.touched(&graph.pace.pack));
     if watched == graph.watched && graph.watcher.is_some() {
         return;
     }
     let (pack, sender) = (graph.pace.pack.clone(), sender.clone());
-    let paths = watched.iter().cloned().collect();
-    let watcher = Watcher::new(paths, move |_| {
-        // The thread may have ended.
-        let _ = sender.send(RefreshMessage::Files(pack.clone()));
-    });
-    graph.watcher = watcher.map_err(|diagnostic| tracing::warn!("files are not watched: {diagnostic}")).ok();
+    let wanted: WantedPaths = watched.iter().map(|path| (path.clone(), Reach::Itself)).collect();
+    graph.watcher = watch(
+        service,
+        move || wanted.clone(),
+        move |_| {
+            // The thread may have ended.
+            let _ = sender.send(RefreshMessage::Files(pack.clone()));
+        },
+    );
     graph.watched = watched;
-    // What changed after the look and before the watch.
-    service.refresh(&graph.pace.pack, cancel.clone());
 }
 
-/// Returns the paths that are not inside another one, since a folder is watched with everything in it.
-fn outermost(paths: Vec<String>) -> BTreeSet<PathBuf> {
-    let mut outermost: BTreeSet<PathBuf> = BTreeSet::new();
-    for path in paths.into_iter().map(PathBuf::from).collect::<BTreeSet<_>>() {
-        if !path.ancestors().any(|above| outermost.contains(above)) {
-            outermost.insert(path);
-        }
-    }
-    outermost
+/// The folders among these paths, and those that the files are in.
+fn folders_of(paths: Vec<String>) -> BTreeSet<PathBuf> {
+    let folder = |path: PathBuf| match path.parent() {
+        Some(above) if !path.is_dir() && !path.is_symlink() => above.to_owned(),
+        _ => path,
+    };
+    paths.into_iter().map(PathBuf::from).map(folder).collect()
 }

@@ -211,14 +211,15 @@ impl GraphStore {
         self.lock().built.as_ref().map(|built| Arc::clone(&built.graph))
     }
 
-    /// The files and folders that the last build read, relative to its world. A change to any of them may change the
-    /// graph.
+    /// The files that the last build read and the folders that it looked into, relative to its world. A change to any of
+    /// them may change the graph.
     pub fn read_paths(&self) -> Vec<String> {
         let built = self.lock().built.clone();
-        built.map_or_else(Vec::new, |built| built.memo.reads.paths().into_iter().collect())
+        built.map_or_else(Vec::new, |built| built.memo.reads.watched_paths().into_iter().collect())
     }
 
-    /// Like [`read_paths`](Self::read_paths), as absolute paths for a world with this root.
+    /// The files that the last build read and the folders where it began to look, as absolute paths for a world with this
+    /// root.
     pub fn read_paths_below(&self, root: &str) -> Arc<[String]> {
         let Some(built) = self.lock().built.clone() else { return Arc::default() };
         let paths = || built.memo.reads.paths().iter().map(|path| path::clean(&path::join(root, path))).collect();

@@ -16,7 +16,7 @@ use super::wire_json::write_json;
 use rmcp::RoleServer;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientRequest, EmptyResult, ErrorData,
-    GetMeta, Notification, RequestId, ServerJsonRpcMessage, ServerResult,
+    GetMeta, Notification, RequestId, ServerJsonRpcMessage, ServerNotification, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde::Serialize;
@@ -60,12 +60,30 @@ pub(crate) struct LineTransport<R> {
     waiting_ids: HashSet<RequestId>,
     /// Messages that are handled before all waiting ones.
     urgent: VecDeque<ClientJsonRpcMessage>,
-    in_flight: HashMap<RequestId, usize>,
+    in_flight: HashMap<RequestId, InFlight>,
+    /// News of lists, each with the running requests that may still answer with the list as it was.
+    held: Vec<(ServerJsonRpcMessage, HashSet<RequestId>)>,
     /// The bytes that the answers to running requests may have.
     in_flight_bytes: usize,
     weigh: WeighAnswer,
     /// When the last answer was sent.
     answered: Instant,
+}
+
+/// A running request.
+struct InFlight {
+    /// How many bytes its answer may have.
+    weight: usize,
+    /// What its answer lists.
+    lists: Option<List>,
+}
+
+/// A list that requests ask for and notifications say has changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    Tools,
+    Prompts,
+    Resources,
 }
 
 enum InputRead {
@@ -95,6 +113,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
             waiting_ids: HashSet::new(),
             urgent: VecDeque::new(),
             in_flight: HashMap::new(),
+            held: Vec::new(),
             in_flight_bytes: 0,
             weigh,
             answered: Instant::now(),
@@ -124,19 +143,19 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
                     if self.in_flight_bytes > 0 && self.in_flight_bytes.saturating_add(weight) > MAX_ANSWER_BYTES {
                         return None;
                     }
-                    Some((request.id.clone(), weight))
+                    Some((request.id.clone(), InFlight { weight, lists: listed_by(&request.request) }))
                 }
                 _ => None,
             };
             let (size, message) = self.waiting.pop_front()?;
             self.waiting_bytes -= size;
             match begun {
-                Some((id, weight)) => {
+                Some((id, running)) => {
                     self.waiting_ids.remove(&id);
                     //= docs/spec.md#calls
                     //# A running call MUST NOT delay the start of another call while threads are available.
-                    self.in_flight.insert(id, weight);
-                    self.in_flight_bytes = self.in_flight_bytes.saturating_add(weight);
+                    self.in_flight_bytes = self.in_flight_bytes.saturating_add(running.weight);
+                    self.in_flight.insert(id, running);
                 }
                 // It was cancelled.
                 None if matches!(message, ClientJsonRpcMessage::Request(_)) => continue,
@@ -149,9 +168,40 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
 
     /// Removes a request from the running ones; `false` if it was not running.
     fn finish_request(&mut self, id: &RequestId) -> bool {
-        let weight = self.in_flight.remove(id);
-        self.in_flight_bytes = self.in_flight_bytes.saturating_sub(weight.unwrap_or(0));
-        weight.is_some()
+        let Some(running) = self.in_flight.remove(id) else { return false };
+        self.in_flight_bytes = self.in_flight_bytes.saturating_sub(running.weight);
+        true
+    }
+
+    //= docs/spec.md#reload
+    //# Over standard streams, this notification MUST NOT be sent before an answer with the list as it was.
+    /// Keeps a notification back while lists that it makes outdated are being answered.
+    fn hold(&mut self, item: &ServerJsonRpcMessage) -> bool {
+        let ServerJsonRpcMessage::Notification(news) = item else { return false };
+        let changed = match &news.notification {
+            ServerNotification::ToolListChangedNotification(_) => List::Tools,
+            ServerNotification::PromptListChangedNotification(_) => List::Prompts,
+            ServerNotification::ResourceListChangedNotification(_) => List::Resources,
+            _ => return false,
+        };
+        let outdated = self.in_flight.iter().filter(|(_, running)| running.lists == Some(changed));
+        let outdated: HashSet<RequestId> = outdated.map(|(id, _)| id.clone()).collect();
+        let holds = !outdated.is_empty();
+        if holds {
+            self.held.push((item.clone(), outdated));
+        }
+        holds
+    }
+
+    /// Sends the notifications that were kept back for this request alone.
+    fn release(&mut self, id: &RequestId) {
+        self.held.retain_mut(|(item, outdated)| {
+            outdated.remove(id);
+            if outdated.is_empty() {
+                self.buffer.push(item);
+            }
+            !outdated.is_empty()
+        });
     }
 
     fn take_lines(&mut self) {
@@ -233,6 +283,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
         //# A cancelled request MUST NOT be answered.
         // A waiting request is dropped, a running one is cancelled, and any other is answered already.
         if !self.waiting_ids.remove(id) && self.finish_request(id) && self.opened {
+            self.release(id);
             let notification: CancelledNotification = Notification::new(params);
             self.urgent.push_back(ClientJsonRpcMessage::notification(notification.into()));
         }
@@ -265,6 +316,17 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
     }
 }
 
+fn listed_by(request: &ClientRequest) -> Option<List> {
+    match request {
+        ClientRequest::ListToolsRequest(_) => Some(List::Tools),
+        ClientRequest::ListPromptsRequest(_) => Some(List::Prompts),
+        ClientRequest::ListResourcesRequest(_) | ClientRequest::ListResourceTemplatesRequest(_) => {
+            Some(List::Resources)
+        }
+        _ => None,
+    }
+}
+
 fn is_answer(message: &ClientJsonRpcMessage) -> bool {
     matches!(message, ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_))
 }
@@ -283,7 +345,10 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for LineTransp
             self.finish_request(id);
             self.answered = Instant::now();
         }
-        let sent = self.buffer.push(&item);
+        let sent = self.hold(&item) || self.buffer.push(&item);
+        if let Some(id) = id {
+            self.release(id);
+        }
         let buffer = Arc::clone(&self.buffer);
         async move {
             if is_answer {

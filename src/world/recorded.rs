@@ -318,6 +318,12 @@ impl RecordedReads {
         files.chain(self.lists.keys().cloned()).chain(walks).collect()
     }
 
+    /// The same, and all folders that walks looked into.
+    pub fn watched_paths(&self) -> BTreeSet<String> {
+        let folders = self.walks.iter().flat_map(|read| read.walked.folders.iter().cloned());
+        self.paths().into_iter().chain(folders).collect()
+    }
+
     /// Whether a change of this path could matter: it was read or looked up, or is where a walk or list looked.
     pub fn is_affected_by(&self, path: &str) -> bool {
         let path = path::clean(path);

@@ -9,11 +9,13 @@ use crate::diagnostic::Code;
 use crate::primitive_api::git::git_version;
 use crate::registry::{PackPart, Permissions, RefusedPart, Registry, is_withheld};
 use crate::value::Json;
+use crate::watch::probe;
 use crate::world::Files;
 use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, secret_variable, state_folder, try_git};
 use crate::world::run::RequiredGrant;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The result of one check.
 pub struct Finding {
@@ -172,6 +174,12 @@ pub fn sandbox(_: &CommandContext) -> Vec<Finding> {
             "leave out `--sandbox` among the arguments that start the server to have programs confined, or refused",
         ),
     }]
+}
+
+/// Whether the system reports changes of files. What it does not report is polled.
+pub fn watches(context: &CommandContext) -> Vec<Finding> {
+    let shortage = probe(Path::new(context.workspace.root()));
+    shortage.iter().map(|diagnostic| Finding::from_diagnostic("watches", diagnostic)).collect()
 }
 
 /// Reports whether git is installed, and which version.

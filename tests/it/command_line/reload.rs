@@ -5,6 +5,8 @@ use crate::support::server::Server;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+
 const HEAD: &str = "[pack]\ntitle = \"A\"\nversion = \"1.0.0\"\n";
 
 fn tool(name: &str) -> String {
@@ -240,4 +242,124 @@ fn subscribed_resources_are_updated_when_a_call_changes_the_graph() {
     server.hears("notifications/resources/updated");
     assert_eq!(server.ask("resources/read", &uri)["result"]["contents"][0]["text"], "red");
     server.end();
+}
+
+//= docs/spec.md#reload
+//= type=test
+//# Over standard streams, this notification MUST NOT be sent before an answer with the list as it was.
+/// A client that has asked for the list when it hears that it changed would take the old answer for the new list.
+#[test]
+fn a_list_that_is_asked_for_while_it_changes_is_announced_after_the_answer() {
+    let resources = "[[resource]]\nname = \"note\"\ntitle = \"Note\"\ndescription = \"A note.\"\n\
+        uri_template = \"note:///{name}\"\nlist = \"notes\"\n";
+    let home = Home::with(&[]);
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{resources}"));
+    home.write("layer/tools.d/a.rhai", "fn note(v) { v.name }\nfn notes() { sleep_ms(1500); [] }");
+    let mut server = Server::start(&home, &["--dir", "layer"]);
+    std::thread::sleep(Duration::from_millis(500));
+    let listing = server.tell("resources/list", &json!({}));
+    let another = "[[resource]]\nname = \"more\"\ntitle = \"More\"\ndescription = \"More.\"\nuri = \"more:///\"\n\
+        text = \"x\"\n";
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{resources}{another}"));
+    let first = server.wait(|message| message["id"] == listing || message["method"] == RESOURCES_CHANGED);
+    assert_eq!(first["id"], listing, "{first}");
+    server.hears(RESOURCES_CHANGED);
+    assert!(server.ask("resources/list", &json!({})).to_string().contains("more:///"));
+    server.end();
+}
+
+#[test]
+fn a_list_of_resources_that_is_another_one_is_announced() {
+    let note = "[[resource]]\nname = \"note\"\ntitle = \"Note\"\ndescription = \"A note.\"\n\
+        uri_template = \"note:///{name}\"\nlist = \"notes\"\n";
+    let home = Home::with(&[("notes/a.md", "one")]);
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}grants = {{ read = [\"notes\"] }}\n{note}"));
+    let script =
+        "fn note(v) { v.name }\nfn notes() { find_files(\"notes/*.md\").map(|path| `note:///${path.path_stem()}`) }";
+    home.write("layer/tools.d/a.rhai", script);
+    let mut server = Server::start(&home, &["--dir", "layer"]);
+    assert!(!server.ask("resources/list", &json!({})).to_string().contains("note:///b"));
+    home.write("notes/b.md", "two");
+    server.hears(RESOURCES_CHANGED);
+    assert!(server.ask("resources/list", &json!({})).to_string().contains("note:///b"));
+    home.write("notes/b.md", "three");
+    std::thread::sleep(Duration::from_secs(1));
+    server.ask("ping", &json!({}));
+    assert_eq!(server.lists_changed(), [0, 0, 1], "the list is the same");
+    std::fs::remove_file(home.workspace().join("notes/b.md")).unwrap();
+    server.wait(|message| message["method"] == RESOURCES_CHANGED);
+    server.end();
+}
+
+/// Git ignores the folder, and the graph is made of it all the same.
+#[test]
+fn a_graph_is_refreshed_when_an_ignored_folder_that_it_scans_changes() {
+    let home = Home::with(&[(".gitignore", "cache/\n"), ("cache/deep/a.pot", "blue")]);
+    let graph = "grants = { read = [\"cache\"] }\n[graph]\nrefresh = { watch = true }\n";
+    let described = tool("count").replace("description = \"Says it.\"", "describe = \"how_many\"");
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{graph}{described}"));
+    home.write(
+        "layer/tools.d/a.rhai",
+        "fn build(g, config) { for path in find_files(\"cache/**/*.pot\", #{ ignore: false }) { g.add_node(\"pot\", path, #{}); } }\n\
+         fn how_many() { `There are ${graph().nodes(\"pot\").len()} pots to choose from.` }\n\
+         fn count(args) { 0 }\n",
+    );
+    let mut server = Server::start(&home, &["--dir", "layer"]);
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(server.ask("tools/list", &json!({})).to_string().contains("There are 1 pots"));
+    home.write("cache/deep/b.pot", "red");
+    server.hears("notifications/tools/list_changed");
+    assert!(server.ask("tools/list", &json!({})).to_string().contains("There are 2 pots"));
+    server.end();
+}
+
+//= docs/spec.md#definitions
+//= type=test
+//# A pack MUST be active by default only where one of its `activate_if_exists` paths exists.
+#[test]
+fn the_first_file_that_activates_a_pack_is_noticed() {
+    let home = Home::with(&[]);
+    let marked = HEAD.replace("[pack]", "[pack]\nactivate_if_exists = [\".pots/kinds/pot.toml\"]");
+    home.write("layer/tools.d/a.toml", &format!("{marked}{}text = \"x\"\n", tool("say")));
+    let mut server = Server::start(&home, &["--dir", "layer"]);
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(!server.ask("tools/list", &json!({})).to_string().contains("say"));
+    home.write(".pots/kinds/pot.toml", "");
+    server.hears("notifications/tools/list_changed");
+    assert!(server.ask("tools/list", &json!({})).to_string().contains("say"));
+    server.end();
+}
+
+/// Other programs of the user may hold all watches of the system.
+#[test]
+fn without_watches_changes_are_found_and_that_is_told() {
+    let limited = |home: &Home, limit: &str, words: &str| {
+        let mut command = home.command_of("unshare");
+        let script = format!("echo {limit} && exec \"$0\" {words}");
+        command.args(["--user", "--map-root-user", "sh", "-c", &script, env!("CARGO_BIN_EXE_toolsd")]);
+        command
+    };
+    let none = "0 > /proc/sys/user/max_inotify_watches";
+    for limit in ["3 > /proc/sys/user/max_inotify_watches", "0 > /proc/sys/user/max_inotify_instances"] {
+        let home = Home::with(&[]);
+        if !limited(&home, limit, "--version").output().is_ok_and(|said| said.status.success()) {
+            eprintln!("not tried: no user namespaces here");
+            return;
+        }
+        home.write("layer/tools.d/a.toml", &format!("{HEAD}{}", tool("say")));
+        home.write("layer/tools.d/a.rhai", "fn say(args) { \"one\" }");
+        let mut server = crate::support::Server::serving(limited(&home, limit, "--dir layer serve"));
+        assert_eq!(server.said("say", json!({})).0, "one");
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(server.read("toolsd://status")["errors"].to_string().contains("fs.inotify"));
+        home.write("layer/tools.d/a.rhai", "fn say(args) { \"two\" }");
+        let seen = (0..600).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            server.said("say", json!({})).0 == "two"
+        });
+        assert!(seen, "{limit}: the edit is not served");
+    }
+    let home = Home::with(&[]);
+    let doctor = limited(&home, none, "doctor").output();
+    assert!(String::from_utf8_lossy(&doctor.unwrap().stdout).contains("fs.inotify"));
 }
