@@ -225,9 +225,10 @@ impl<'a> CaseRun<'a> {
         let mut blessings = blessings;
         let mut diagnostics = check_expectations(&happened, &self.expand_expectations(step), blessings.as_deref_mut());
         // The errors of a graph may be the reason why a result differs.
-        if let (Some(Answer::Tool(ToolOutcome { notice: Some(notice), .. })), Some(first)) =
-            (&answer, diagnostics.first_mut())
+        if let (Some(Answer::Tool(ToolOutcome { notices, .. })), Some(first)) = (&answer, diagnostics.first_mut())
+            && !notices.is_empty()
         {
+            let notice = notices.join("; ");
             let help = first.help.take().map_or_else(String::new, |help| format!("{help}; "));
             first.help = Some(format!("{help}the result has a notice: {notice}"));
         }

@@ -22,7 +22,7 @@ pub use pack::{
     CompiledPack, LazyTemplates, MergedDefinitions, NAME_CLASH, Pack, PackParts, compile_pack, merge_definitions,
 };
 pub use permissions::Permissions;
-pub use result_schema::{is_wrapped, object_output_schema};
+pub use result_schema::{add_notices, is_wrapped, object_output_schema, takes_notices, with_notices};
 pub use selection::{PackChoice, PackSelection, WorldOpener, find_root, roots_outside, select_pack};
 pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, limit_diagnostics, unknown_pack};
 pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, read_found_skill};

@@ -331,9 +331,13 @@ impl<'a> ActiveRequest<'a> {
         //= docs/spec.md#trust
         //# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, what was trusted of them
         //# last MUST serve, and a notice MUST report that.
-        let notices = self.registry.staleness(&served.pack.name).into_iter().chain(invocation.host.result_notices());
-        outcome.notice = notices.reduce(|all, notice| format!("{all}\n{notice}"));
+        outcome.notices = self.notices_of(&served.pack, &invocation);
         Ok(outcome)
+    }
+
+    /// What is to be said of a result of a pack: that the pack is not as its files are, and what its host noticed.
+    fn notices_of(&self, pack: &Pack, invocation: &Invocation) -> Vec<String> {
+        self.registry.staleness(&pack.name).into_iter().chain(invocation.host.result_notices()).collect()
     }
 
     pub(super) fn find_tool(&self, name: &str) -> Result<&'a Arc<ServedTool>> {
@@ -372,7 +376,7 @@ impl<'a> ActiveRequest<'a> {
         if uri == STATUS {
             let text = serde_json::to_string_pretty(&self.state.status(self.registry)).unwrap_or_default();
             let parts = vec![(uri.to_owned(), Some("application/json".to_owned()), ResourceBody::Text(text))];
-            return Ok(ResourceAnswer { parts, ttl_ms: Some(0), cache_scope: None, touched: Vec::new() });
+            return Ok(ResourceAnswer { parts, ttl_ms: Some(0), ..ResourceAnswer::default() });
         }
         let Some(routed) = self.registry.route(uri) else {
             if let Some(contents) = self.skill_file(uri) {
@@ -389,7 +393,9 @@ impl<'a> ActiveRequest<'a> {
         self.require_capabilities(uri, &served.definition.required_capabilities)?;
         let questions = Some(&served.definition.questions);
         let invocation = self.begin(&served.pack, Effect::Reads, served.contract.limits, true, questions)?;
-        read_resource(served, &invocation, uri, variables)
+        let mut contents = read_resource(served, &invocation, uri, variables)?;
+        contents.notices = self.notices_of(&served.pack, &invocation);
+        Ok(contents)
     }
 
     /// Returns the result of a pack's prompt tool: all its prompts, or the messages of one.

@@ -66,8 +66,8 @@ pub struct ToolOutcome {
     pub failed: bool,
     /// `_meta`.
     pub meta: Option<Json>,
-    /// A notice at the end of the result, in addition to the tool's own text.
-    pub notice: Option<String>,
+    /// What toolsd says of the result, in addition to the tool's own text and data.
+    pub notices: Vec<String>,
     /// The cause of the failure.
     pub error: Option<Box<Diagnostic>>,
     /// The files that the call changed, or would have changed if it was dry.
@@ -124,7 +124,7 @@ impl ToolOutcome {
             Some(_) => (None, Some(json!({ FAILURE: data }))),
             None => (Some(data), None),
         };
-        Self { content, structured, failed: true, meta, error: Some(error), changes: Vec::new(), notice: None }
+        Self { content, structured, failed: true, meta, error: Some(error), changes: Vec::new(), notices: Vec::new() }
     }
 
     /// The result of a request that was refused before anything ran.
@@ -165,10 +165,12 @@ impl ToolOutcome {
 }
 
 /// The contents of a resource.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceAnswer {
     /// Its parts: URI, MIME type, text or blob.
     pub parts: Vec<(String, Option<String>, ResourceBody)>,
+    /// What toolsd says of them.
+    pub notices: Vec<String>,
     /// For how long a client may keep it, in milliseconds.
     pub ttl_ms: Option<u64>,
     /// `public` or `private`.

@@ -308,6 +308,7 @@ impl CallHost {
     pub fn result_notices(&self) -> Vec<String> {
         let mut said = self.said_in_result.lock().unwrap_or_else(PoisonError::into_inner).clone();
         said.extend(self.graph.current().as_deref().and_then(graph_errors::describe));
+        said.extend(self.tools.get().into_iter().flat_map(|tools| tools.notices()));
         said
     }
 

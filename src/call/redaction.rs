@@ -41,7 +41,7 @@ pub(super) fn redact_answer(answer: &mut Answer) {
 fn redact_outcome(outcome: &mut ToolOutcome) {
     outcome.content.iter_mut().for_each(redact_content);
     outcome.structured.iter_mut().chain(&mut outcome.meta).for_each(redact_json);
-    outcome.notice.iter_mut().for_each(redact_text);
+    outcome.notices.iter_mut().for_each(redact_text);
     outcome.error.iter_mut().for_each(|error| redact_error(error));
     outcome.changes.iter_mut().for_each(|file| redact_text(&mut file.path));
 }

@@ -57,6 +57,7 @@ pub fn read_resource(
         ttl_ms: resource.ttl_ms,
         cache_scope: resource.cache_scope.clone(),
         touched: invocation.host.touched(),
+        notices: Vec::new(),
     })
 }
 
@@ -158,7 +159,7 @@ pub fn skill_contents(file: &SkillFile, bytes: &[u8]) -> ResourceAnswer {
         }
     };
     let parts = vec![(file.uri.clone(), Some(kind.to_owned()), body)];
-    ResourceAnswer { parts, ttl_ms: None, cache_scope: None, touched: Vec::new() }
+    ResourceAnswer { parts, ..ResourceAnswer::default() }
 }
 
 /// The media type that the end of a name tells.

@@ -130,7 +130,7 @@ fn good_answer(
         content: vec![Content::text(text)],
         structured,
         meta: Some(calls_meta(calls)),
-        notice: (!notes.is_empty()).then(|| notes.join("\n")),
+        notices: notes,
         changes: changes.unwrap_or_default(),
         ..ToolOutcome::default()
     }

@@ -12,7 +12,7 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, json_bytes, near
 use crate::discovery::signature;
 use crate::guard::{self, Limits};
 use crate::primitive_api::{Effect, Host, Notice, ToolAccess};
-use crate::registry::{Registry, ServedTool};
+use crate::registry::{Registry, ServedTool, add_notices, takes_notices};
 use crate::script::MAX_CALL_LEVELS;
 use crate::surface::approximate_tokens;
 use crate::value::{Json, Value};
@@ -149,7 +149,10 @@ impl ToolCaller {
             Err(error) if error.code == Code::CANCELLED => return Err(error),
             Err(error) => ToolOutcome { failed: true, error: Some(error), ..ToolOutcome::default() },
         };
-        let value = take_data(&mut outcome);
+        let mut value = take_data(&mut outcome);
+        if !self.is_of_pack() && takes_notices(served.contract.output.as_ref()) {
+            add_notices(&mut value, &outcome.notices);
+        }
         if shared.context.elicitation.suspends() {
             let kept = kept_outcome(&served, arguments, &outcome, &value, shared.context.elicitation.progress());
             let bytes = json_bytes(&kept);
@@ -184,7 +187,8 @@ impl ToolCaller {
             let rebuilt = if error["help"].is_null() { rebuilt } else { rebuilt.help(text("help")) };
             if error["data"].is_null() { rebuilt } else { rebuilt.data(error["data"].clone()) }
         });
-        let outcome = ToolOutcome { failed: error.is_some(), error, ..ToolOutcome::default() };
+        let notices = serde_json::from_value(kept["notices"].clone()).unwrap_or_default();
+        let outcome = ToolOutcome { failed: error.is_some(), error, notices, ..ToolOutcome::default() };
         self.finish(served, Duration::ZERO, outcome, kept["value"].clone(), true)
     }
 
@@ -201,6 +205,7 @@ impl ToolCaller {
         let changes = outcome.changes.iter().map(|file| file.path.clone()).collect();
         let call = ScriptCall { tool: served.name.clone(), elapsed, bytes, failure, changes, is_kept };
         self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+        outcome.notices.into_iter().for_each(|notice| self.note(notice));
         match outcome.error {
             Some(error) => Err(failure_of(error, served)),
             None => Ok(Value::from_json(&value)),
@@ -273,7 +278,15 @@ impl ToolCaller {
             true => format!("no tool matches `{words}`: `tools()` lists all"),
             false => format!("`{words}` also matches tools that this script may not call: {}", names.join(", ")),
         };
-        self.shared.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+        self.note(note);
+    }
+
+    /// Adds what the answer of the script says beside its value, once.
+    fn note(&self, note: String) {
+        let mut notes = self.shared.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
     }
 
     fn count_call(&self) -> Result<()> {
@@ -355,6 +368,10 @@ impl ToolAccess for ToolCaller {
 
     fn names(&self) -> Vec<String> {
         self.allowed().map(|served| served.name.clone()).collect()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.shared.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn packs(&self) -> Vec<String> {
@@ -472,6 +489,7 @@ fn failure_of(error: Box<Diagnostic>, served: &ServedTool) -> Box<Diagnostic> {
 /// What another run of the script needs of a call.
 fn kept_outcome(served: &ServedTool, arguments: &Json, outcome: &ToolOutcome, value: &Json, progress: Json) -> Json {
     let mut kept = json!({ "tool": served.name, "arguments": arguments, "value": value, "progress": progress });
+    kept["notices"] = json!(outcome.notices);
     if let Some(error) = &outcome.error {
         kept["error"] = json!({
             "kind": error.code.kind(), "message": error.message, "help": error.help, "data": error.data.as_deref(),

@@ -55,9 +55,7 @@ impl CallCommand {
         let mut answer = context.answer(&service, Request::Call { tool: self.tool, arguments });
         if let (Answer::Tool(outcome), Some(said)) = (&mut answer, registry.staleness(&pack)) {
             // The diagnostic of the file has said it.
-            let notices = outcome.notice.take().unwrap_or_default();
-            let others: Vec<&str> = notices.lines().filter(|notice| *notice != said).collect();
-            outcome.notice = (!others.is_empty()).then(|| others.join("\n"));
+            outcome.notices.retain(|notice| *notice != said);
         }
         let pending = service.pending_changes(&pack);
         if pending > 0 {
@@ -117,10 +115,13 @@ pub(super) fn print_outcome(context: &CommandContext, outcome: &ToolOutcome) -> 
         _ => outcome.content.iter().for_each(|content| terminal.text(&readable_text(content))),
     }
     // On standard error, so that the result stays what it is.
-    if let Some(notice) = &outcome.notice {
-        notice.lines().for_each(|line| terminal.note(&format!("notice: {line}")));
-    }
+    print_notices(terminal, &outcome.notices);
     exit
+}
+
+/// Prints what toolsd says of a result.
+pub(super) fn print_notices(terminal: &Terminal, notices: &[String]) {
+    notices.iter().flat_map(|notice| notice.lines()).for_each(|line| terminal.note(&format!("notice: {line}")));
 }
 
 /// Returns the data of a result without structured content: the text of a single text block, otherwise all blocks as in

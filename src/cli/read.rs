@@ -1,6 +1,6 @@
 //! `toolsd read`: reads a resource, as a client would.
 
-use super::call::print_unexpected;
+use super::call::{print_notices, print_unexpected};
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
 use crate::call::{Answer, Request, ResourceAnswer};
@@ -27,6 +27,7 @@ impl ReadCommand {
         match context.answer(&service, Request::Read { uri: self.uri }) {
             Answer::Contents(contents) => {
                 print_contents(context, &contents);
+                print_notices(&context.terminal, &contents.notices);
                 Ok(Exit::Success)
             }
             other => Ok(print_unexpected(context, other)),

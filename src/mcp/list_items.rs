@@ -2,7 +2,9 @@
 
 use super::revision::Revision;
 use crate::definition::{ALWAYS_LOAD, EffectiveHints, MAX_RESULT_SIZE, ObjectSchema};
-use crate::registry::{ServedPrompt, ServedResource, ServedTool, Skill, SkillFile, SkillIndex, object_output_schema};
+use crate::registry::{
+    ServedPrompt, ServedResource, ServedTool, Skill, SkillFile, SkillIndex, object_output_schema, with_notices,
+};
 use crate::value::Json;
 use rmcp::model::{ErrorData, MetaObject, Resource, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
@@ -104,7 +106,7 @@ fn tool_annotations(title: Option<String>, hints: EffectiveHints) -> ToolAnnotat
 
 /// An output schema: as written, or wrapped if the revision requires `type: object` at the root.
 fn output_schema(output: &ObjectSchema, revision: Revision) -> ObjectSchema {
-    if revision.is_stateless() { Arc::clone(output) } else { object_output_schema(output) }
+    if revision.is_stateless() { with_notices(output) } else { object_output_schema(output) }
 }
 
 /// A prompt as a list item.

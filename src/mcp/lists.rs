@@ -9,7 +9,7 @@ use crate::call::RequestHandler;
 use crate::definition::{TaskPolicy, TaskSupport};
 use crate::diagnostic::Diagnostic;
 use crate::guard::Limits;
-use crate::registry::{NAME_CLASH, NO_PACK, PackPart, Registry, ServedTool, is_withheld, is_wrapped};
+use crate::registry::{NAME_CLASH, NO_PACK, PackPart, Registry, ServedTool, is_withheld, is_wrapped, takes_notices};
 use crate::value::Json;
 use arc_swap::ArcSwapOption;
 use base64::Engine as _;
@@ -69,10 +69,16 @@ impl Lists {
         let prompts =
             registry.prompts.iter().filter_map(|prompt| to_protocol_type(prompt_item(prompt, revision))).collect();
         let tools_by_name = registry.tools.iter().flat_map(|tool| {
-            let wrapped = tool.contract.output.as_ref().is_some_and(is_wrapped);
+            let output = tool.contract.output.as_ref();
+            let wrapped = output.is_some_and(is_wrapped);
             let asks_headers = asks_headers(&tool.contract.schema);
             let traits = ToolTraits {
-                form: ResultForm { wrapped, short_text: settings.short_text },
+                form: ResultForm {
+                    wrapped,
+                    short_text: settings.short_text,
+                    takes_notices: (wrapped && !revision.is_stateless()) || takes_notices(output),
+                    is_described: output.is_some(),
+                },
                 task_policy: tool.definition.task_policy,
                 asks_headers,
                 max_result_bytes: max_output_bytes(tool),
@@ -83,7 +89,7 @@ impl Lists {
             std::iter::once(tool.name.clone()).chain(aliases).map(move |name| (name, traits))
         });
         let own = ToolTraits {
-            form: ResultForm { wrapped: false, short_text: settings.short_text },
+            form: ResultForm { short_text: settings.short_text, takes_notices: true, ..ResultForm::default() },
             task_policy: TaskPolicy::default(),
             asks_headers: false,
             max_result_bytes: host_tools.max_result_bytes().max(Limits::default().output),

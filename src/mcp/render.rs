@@ -8,7 +8,7 @@ use crate::call::{ResourceAnswer, ToolOutcome, for_caller};
 use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::ItemKind;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::registry::Registry;
+use crate::registry::{Registry, add_notices};
 use crate::value::{Json, Object};
 use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ErrorCode, ErrorData, GetPromptResult, MetaObject, PromptMessage,
@@ -16,8 +16,31 @@ use rmcp::model::{
 };
 use serde_json::json;
 
+/// The URI of the content that has the notices of a resource.
+const NOTICES_URI: &str = "toolsd://notices";
+
 /// The result of a tool.
 pub(crate) fn tool_result(outcome: ToolOutcome, form: ResultForm, revision: Revision) -> CallToolResult {
+    //= docs/spec.md#protocol
+    //# Every message of the server MUST be valid against the schema of the revision in use.
+    let mut structured = outcome.structured.clone().filter(|_| revision.has_structured()).map(|data| {
+        // The output schema does not describe failures.
+        let wraps = !revision.is_stateless() && (!data.is_object() || (form.wrapped && !outcome.failed));
+        if wraps { json!({ "result": data }) } else { data }
+    });
+    //= docs/spec.md#calls
+    //# What is to be known of a result, such as files that could not be read, MUST be in its structure where it
+    //# has one, and in its text.
+    let notices = &outcome.notices;
+    if let Some(data) = &mut structured
+        && !notices.is_empty()
+        && !(form.takes_notices && add_notices(data, notices))
+        && !form.is_described
+    {
+        // A host that shows a model the structure alone would hide them.
+        structured = None;
+    }
+    let form = ResultForm { short_text: form.short_text && structured.is_some(), ..form };
     let mut content: Vec<ContentBlock> =
         outcome.content.into_iter().filter_map(|content| content_block(content, revision)).collect();
     if content.is_empty()
@@ -28,22 +51,27 @@ pub(crate) fn tool_result(outcome: ToolOutcome, form: ResultForm, revision: Revi
     if let Some(error) = &outcome.error {
         log_author_error(error);
     }
-    content.extend(outcome.notice.map(|notice| ContentBlock::text(format!("Notice: {notice}"))));
+    content.extend(notice_text(notices).map(ContentBlock::text));
     let mut result = CallToolResult::success(content);
     result.is_error = outcome.failed.then_some(true);
-    //= docs/spec.md#protocol
-    //# Every message of the server MUST be valid against the schema of the revision in use.
-    if revision.has_structured() {
-        result.structured_content = outcome.structured.map(|data| {
-            // The output schema does not describe failures.
-            let wraps = !revision.is_stateless() && (!data.is_object() || (form.wrapped && !outcome.failed));
-            if wraps { json!({ "result": data }) } else { data }
-        });
-    }
+    result.structured_content = structured;
     if let Some(Json::Object(meta)) = outcome.meta {
         result.meta = Some(MetaObject(meta));
     }
+    put_notices(&mut result.meta, notices);
     result
+}
+
+/// Notices as one text; `None` if there are none.
+fn notice_text(notices: &[String]) -> Option<String> {
+    (!notices.is_empty()).then(|| format!("Notice: {}", notices.join("\n")))
+}
+
+/// Puts notices into `_meta`, for hosts that look there.
+fn put_notices(meta: &mut Option<MetaObject>, notices: &[String]) {
+    if !notices.is_empty() {
+        meta.get_or_insert_default().0.insert("toolsd/notices".to_owned(), json!(notices));
+    }
 }
 
 /// A block of content. For a revision without its type, the nearest type of block that the revision has.
@@ -112,9 +140,15 @@ pub(crate) fn resource_result(contents: &ResourceAnswer, revision: Revision) -> 
     if contents.parts.is_empty() {
         return Err(ErrorData::internal_error("the resource has no contents", None));
     }
-    let parts =
+    let mut parts: Vec<ResourceContents> =
         contents.parts.iter().map(|(uri, mime_type, body)| resource_part(uri, mime_type.as_deref(), body)).collect();
+    //= docs/spec.md#calls
+    //# What is to be known of a result, such as files that could not be read, MUST be in its structure where it
+    //# has one, and in its text.
+    let notice = notice_text(&contents.notices).map(ResourceBody::Text);
+    parts.extend(notice.map(|notice| resource_part(NOTICES_URI, Some("text/plain"), &notice)));
     let mut result = ReadResourceResult::new(parts);
+    put_notices(&mut result.meta, &contents.notices);
     if revision.is_stateless() {
         result.ttl_ms = Some(contents.ttl_ms.unwrap_or(0));
         result.cache_scope = Some(cache_scope(contents.cache_scope.as_deref()));
@@ -248,7 +282,8 @@ mod tests {
         ToolOutcome { structured: Some(json), ..ToolOutcome::default() }
     }
 
-    const WRAPPED: ResultForm = ResultForm { wrapped: true, short_text: false };
+    const WRAPPED: ResultForm =
+        ResultForm { wrapped: true, short_text: false, takes_notices: true, is_described: true };
 
     #[test]
     fn only_what_a_caller_does_not_see_is_logged() {
@@ -260,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_short_text_is_the_beginning_of_long_data() {
-        let short = ResultForm { wrapped: false, short_text: true };
+        let short = ResultForm { short_text: true, ..ResultForm::default() };
         let text = |count: usize, form, revision| {
             let result = tool_result(data(json!({ "items": vec!["x"; count] })), form, revision);
             assert_eq!(result.structured_content.is_some(), revision.has_structured());

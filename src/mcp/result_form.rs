@@ -11,6 +11,10 @@ pub(crate) struct ResultForm {
     pub(crate) wrapped: bool,
     /// Whether only the beginning of data is repeated as text.
     pub(crate) short_text: bool,
+    /// Whether notices may stand next to the keys of the data.
+    pub(crate) takes_notices: bool,
+    /// Whether the tool has an output schema, so that each result must have data.
+    pub(crate) is_described: bool,
 }
 
 /// The number of lines that a short text has.

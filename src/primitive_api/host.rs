@@ -201,6 +201,9 @@ pub trait ToolAccess: Send + Sync {
     /// The names of the tools that the script may call.
     fn names(&self) -> Vec<String>;
 
+    /// What is to be known of the results of the calls so far.
+    fn notices(&self) -> Vec<String>;
+
     /// The names of the packs that serve.
     fn packs(&self) -> Vec<String>;
 

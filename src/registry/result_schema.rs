@@ -43,9 +43,65 @@ pub fn object_output_schema(output: &ObjectSchema) -> ObjectSchema {
     if is_wrapped(output) {
         return wrap_schema((**output).clone()).into();
     }
-    let mut schema = Arc::clone(output);
+    let mut schema = with_notices(output);
     if !schema.contains_key("type") {
         Arc::make_mut(&mut schema).shift_insert(0, "type".to_owned(), json!("object"));
+    }
+    schema
+}
+
+/// The key of a structured result at which toolsd says what is to be known of it: hosts show a model only the structure
+/// where there is one.
+const NOTICES: &str = "notices";
+
+/// Keywords of a schema that may refuse a property which `properties` of the root has.
+const COMPOSED: [&str; 10] = [
+    "$ref",
+    "$dynamicRef",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "maxProperties",
+    "propertyNames",
+    "patternProperties",
+];
+
+/// Whether a structured result with this output schema may have notices next to its own keys.
+pub fn takes_notices(output: Option<&ObjectSchema>) -> bool {
+    let is_free = |output: &ObjectSchema| {
+        let own = output.get("properties").and_then(|properties| properties.get(NOTICES));
+        own.is_none() && COMPOSED.iter().all(|key| !output.contains_key(*key))
+    };
+    output.is_none_or(is_free)
+}
+
+/// Adds notices to a structured result, if it is an object that has none.
+pub fn add_notices(data: &mut Json, notices: &[String]) -> bool {
+    match data.as_object_mut() {
+        Some(map) if !notices.is_empty() => {
+            map.entry(NOTICES).or_insert_with(|| json!(notices));
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The output schema with a property for notices, if it is closed.
+pub fn with_notices(output: &ObjectSchema) -> ObjectSchema {
+    let is_closed = ["additionalProperties", "unevaluatedProperties"]
+        .iter()
+        .any(|key| output.get(*key).is_some_and(|rest| *rest != json!(true)));
+    if !is_closed || !takes_notices(Some(output)) {
+        return Arc::clone(output);
+    }
+    let mut schema = Arc::clone(output);
+    let properties = Arc::make_mut(&mut schema).entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        let about = "What is to be known of this result, such as files that could not be read.";
+        let notices = json!({ "type": "array", "items": { "type": "string" }, "description": about });
+        properties.insert(NOTICES.to_owned(), notices);
     }
     schema
 }

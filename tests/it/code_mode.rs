@@ -45,7 +45,10 @@ fn difference(server: &mut Server, home: &Home, entry: &Json) -> Option<String> 
     let result = server.request("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone();
     let took = began.elapsed().as_millis();
     let text = result["content"].to_string().replace("\\\"", "\"").replace("\\\\", "\\");
-    let value = match &result["structuredContent"] {
+    let mut structured = result["structuredContent"].clone();
+    // Notices stand beside the value.
+    structured.as_object_mut().map(|map| map.shift_remove("notices"));
+    let value = match &structured {
         Json::Null if result["content"][0]["text"] == "null" => Json::Null,
         Json::Null => result["content"][0]["text"].clone(),
         data if data.get("result").is_some() && data.as_object().is_some_and(|map| map.len() == 1) => {

@@ -20,6 +20,7 @@ mod graph_errors;
 mod listing;
 mod locks;
 mod memory;
+mod notices;
 mod operations;
 mod roots;
 mod secrets;

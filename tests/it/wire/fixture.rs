@@ -261,7 +261,13 @@ impl Fixture {
             _ => return Answer::Error(Diagnostic::new(Code::NOT_FOUND, format!("no resource `{uri}`"))),
         };
         let touched = vec![["note.md".to_owned()].into()];
-        Answer::Contents(ResourceAnswer { parts, ttl_ms: Some(1000), cache_scope: Some("public".to_owned()), touched })
+        Answer::Contents(ResourceAnswer {
+            parts,
+            ttl_ms: Some(1000),
+            cache_scope: Some("public".to_owned()),
+            touched,
+            ..ResourceAnswer::default()
+        })
     }
 }
 

@@ -1,0 +1,126 @@
+//! What is to be known of a result reaches its reader: in the structure, in the text, in what a script of a model gets, and
+//! with resources.
+
+use crate::support::home::Home;
+use crate::support::server::Server;
+use serde_json::{Value, json};
+
+const PACK: &str = r#"
+[pack]
+title = "Tea"
+version = "1.0.0"
+grants = { read = ["."] }
+[[resource]]
+name = "tea"
+uri = "tea:///leaf"
+description = "A leaf."
+text = "green"
+[[tool]]
+name = "closed"
+description = "A map whose schema is closed."
+effect = "pure"
+[tool.output]
+type = "object"
+additionalProperties = false
+required = ["leaf"]
+properties.leaf = { type = "string" }
+[[tool]]
+name = "open"
+description = "A map without a schema."
+effect = "pure"
+[[tool]]
+name = "listed"
+description = "A list without a schema."
+effect = "pure"
+[[tool]]
+name = "described"
+description = "A list with a schema."
+effect = "pure"
+output = { type = "array", items = { type = "string" } }
+[[tool]]
+name = "own"
+description = "A map with notices of its own."
+effect = "pure"
+output = { type = "object", properties = { notices = { type = "integer" } } }
+[[tool]]
+name = "outer"
+description = "Calls another tool."
+effect = "pure"
+"#;
+const SCRIPT: &str = r#"
+fn closed(args) { #{ leaf: "green" } }
+fn open(args) { #{ leaf: "green" } }
+fn listed(args) { ["green"] }
+fn described(args) { ["green"] }
+fn own(args) { #{ notices: 1 } }
+fn outer(args) { call_tool("closed").leaf }
+"#;
+
+/// A workspace whose pack has changed since it was trusted.
+fn stale() -> Home {
+    let home = Home::with(&[(".toolsd/tools.d/tea.toml", PACK), (".toolsd/tools.d/tea.rhai", SCRIPT)]);
+    home.trust();
+    home.write(".toolsd/tools.d/tea.rhai", "fn closed(args) { 1 }\n");
+    home
+}
+
+fn is_told(value: &Value) -> bool {
+    value.to_string().contains("run `toolsd trust`")
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# What is to be known of a result, such as files that could not be read, MUST be in its structure where it has one, and in
+//# its text.
+#[test]
+fn a_notice_is_in_the_structure_and_fits_the_published_schema() {
+    let home = stale();
+    let mut server = Server::start(&home, &["--code-mode"]);
+    let listed = server.ask("tools/list", &json!({}))["result"]["tools"].clone();
+    let call = |server: &mut Server, tool: &str, arguments: Value| {
+        server.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))["result"].clone()
+    };
+    for (tool, is_structured) in
+        [("closed", true), ("open", true), ("listed", true), ("described", true), ("own", false), ("outer", false)]
+    {
+        let result = call(&mut server, tool, json!({}));
+        assert!(is_told(&result["content"]) && is_told(&result["_meta"]["toolsd/notices"]), "{tool}: {result}");
+        assert_eq!(is_told(&result["structuredContent"]["notices"]), is_structured, "{tool}: {result}");
+        let schema = listed.as_array().unwrap().iter().find(|one| one["name"] == tool).unwrap()["outputSchema"].clone();
+        if !schema.is_null() {
+            let checked = jsonschema::validate(&schema, &result["structuredContent"]);
+            assert!(checked.is_ok(), "{tool}: {checked:?} {result}");
+        }
+    }
+    // A script of a model gets it with a map, and its answer has it in any case.
+    for script in
+        ["call_tool(\"closed\")", "call_tool(\"closed\").notices.len()", "call_tool(\"listed\")", "outer().len()"]
+    {
+        let result = call(&mut server, "run_script", json!({ "script": script }));
+        assert!(is_told(&result["content"]) && result["isError"] != true, "{script}: {result}");
+        assert!(is_told(&result["structuredContent"]["notices"]), "{script}: {result}");
+    }
+    let read = server.ask("resources/read", &json!({ "uri": "tea:///leaf" }))["result"].clone();
+    assert_eq!(read["contents"][0]["text"], "green");
+    assert!(is_told(&read["contents"][1]["text"]) && is_told(&read["_meta"]["toolsd/notices"]), "{read}");
+    assert!(is_told(&json!(home.run(&["read", "tea:///leaf"]).ended(0).err)));
+}
+
+/// Where results may be of any kind, a list without a schema is sent as text alone, so that no host hides the notice.
+#[test]
+fn a_list_has_no_structure_that_hides_a_notice() {
+    let home = stale();
+    let mut server = Server::start_modern(&home, &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    for (tool, expected) in [("listed", json!(null)), ("described", json!(["green"]))] {
+        let result =
+            server.ask("tools/call", &json!({ "name": tool, "arguments": {}, "_meta": meta }))["result"].clone();
+        assert_eq!(result["structuredContent"], expected, "{tool}: {result}");
+        assert_eq!(result["content"][0]["text"], "[\"green\"]");
+        assert!(is_told(&result["content"][1]) && is_told(&result["_meta"]["toolsd/notices"]), "{tool}: {result}");
+    }
+}
