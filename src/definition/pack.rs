@@ -232,7 +232,11 @@ static PROGRAM: Grammar = Grammar {
         required("program", ValueShape::Text, "Its name, or its absolute path."),
         optional("network", ValueShape::Flag, "Whether it may use the network (default: `false`)."),
         optional("read", ValueShape::Texts, "Files and folders it may read (default: what the pack may read)."),
-        optional("write", ValueShape::Texts, "Folders and files it may write (default: what the pack may write)."),
+        optional(
+            "write",
+            ValueShape::Texts,
+            "Folders and files it may write (default: what the pack may write). A folder of the workspace that does not exist is created: a name without a suffix is one.",
+        ),
         optional(
             "execute",
             ValueShape::Texts,
