@@ -22,7 +22,10 @@ const COMPILER: &str = "#!/usr/bin/env node\nrequire('fs').writeFileSync('out/a.
 fn clone(grant: &str) -> Home {
     let home = Home::with(&[
         ("packs/tools.d/a.toml", &format!("[pack]\ntitle = \"A\"\ngrants = {{ run = [{grant}] }}\n{TOOL}")),
-        ("packs/tools.d/a.rhai", "fn launch(args) { let ran = run(args.program, args.words); ran.text + ran.errors }\n"),
+        (
+            "packs/tools.d/a.rhai",
+            "fn launch(args) { let ran = run(args.program, args.words); ran.text + ran.errors }\n",
+        ),
         ("Makefile", "all:\n\techo made > out/a; cat out/a\n"),
         ("Cargo.toml", "[package]\nname = \"a\"\nedition = \"2021\"\n"),
         ("Cargo.lock", "version = 4\n"),
