@@ -23,7 +23,7 @@ pub use pack::{
 };
 pub use permissions::Permissions;
 pub use result_schema::{add_notices, is_wrapped, object_output_schema, takes_notices, with_notices};
-pub use selection::{PackChoice, PackSelection, WorldOpener, find_root, roots_outside, select_pack};
+pub use selection::{PackChoice, PackSelection, WorldOpener, expand_places, find_root, roots_outside, select_pack};
 pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, limit_diagnostics, unknown_pack};
 pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, read_found_skill};
 pub use trust::{

@@ -28,4 +28,4 @@ pub use pool::{
     watch_guard,
 };
 pub use program::{EffectChain, Program};
-pub use reserved_words::RESERVED_WORDS;
+pub use reserved_words::{RESERVED_WORDS, default_function};

@@ -8,8 +8,9 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::distribution::ProjectLayers;
 use crate::registry::{
     NAME_CLASH, Pack, PackChoice, PackFiles, PackPart, PackParts, PackSelection, RefusedPart, Registry, RegistryParts,
-    WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile_pack, find_root, granted_paths, is_withheld,
-    is_withheld_of, limit_diagnostics, merge_definitions, pack_of_file, roots_outside, select_pack, unknown_pack,
+    WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile_pack, expand_places, find_root, granted_paths,
+    is_withheld, is_withheld_of, limit_diagnostics, merge_definitions, pack_of_file, roots_outside, select_pack,
+    unknown_pack,
 };
 use crate::world::disk::shortages;
 use crate::world::{World, path};
@@ -338,6 +339,7 @@ impl PackLoader<'_> {
         //# A path that a trusted `toolsd.toml` configures MUST be granted for reading.
         let paths = granted_paths(name, &merged.pack, &self.settings, self.workspace.root());
         merged.pack.grants.read.extend(paths);
+        merged.pack.grants.read = expand_places(&merged.pack.grants.read, self.workspace.root(), self.site);
         match self.locate(name, &merged.pack, choice) {
             Ok(root) => judge_pack(compile_pack(name, hash, files, merged, &self.settings), root, has_last_good),
             Err(other) => other,
@@ -370,7 +372,7 @@ impl PackLoader<'_> {
             }],
             diagnostics: vec![*diagnostic],
         })?;
-        match select_pack(name, pack, choice, self.workspace.as_ref(), root.as_ref()) {
+        match select_pack(name, pack, choice, self.workspace.as_ref(), root.as_ref(), self.site) {
             PackSelection::Dormant(markers) => Err(PackState::Dormant(markers).into()),
             _ => Ok(root),
         }

@@ -49,11 +49,13 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 format!("`{}` takes {} parameters", named.function, function.arity),
                 format!("it is called as `{}`; it is defined at {}", named.form, function.at),
             ),
-            None => (
-                format!("the script has no function `{}`", named.function),
-                did_you_mean(named.function, functions.iter().map(|function| function.name.as_str()))
-                    .unwrap_or_else(|| format!("it is called as `{}`", named.form)),
-            ),
+            None => {
+                let head = named.form.replacen("fn", &format!("fn {}", named.function), 1);
+                let near = did_you_mean(named.function, functions.iter().map(|function| function.name.as_str()));
+                let near = near.map_or_else(String::new, |near| format!("; {near}"));
+                let message = format!("the script has no function `{}`", named.function);
+                (message, format!("write `{head} {{ … }}`{near}"))
+            }
         };
         diagnostics.push(error_at(CODE, named.at, message, help));
     }

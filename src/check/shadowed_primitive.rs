@@ -4,7 +4,7 @@ use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitives;
-use crate::script::known_names;
+use crate::script::{default_function, known_names};
 
 const CODE: Code = Code("shadowed-primitive");
 
@@ -45,7 +45,11 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let start = function.body.span.start;
             let at = survey.source.text[..start].rfind(name).map(|at| survey.source.place(at..at + name.len()));
             let message = format!("`{name}` is the name of a {what}");
-            diagnostics.push(error_at(CODE, at.as_ref().unwrap_or(&function.body), message, "rename the function"));
+            let help = format!(
+                "rename the function; that of a tool `{name}` is `fn {}(args)`",
+                default_function(name, "tool")
+            );
+            diagnostics.push(error_at(CODE, at.as_ref().unwrap_or(&function.body), message, help));
         }
     }
     diagnostics

@@ -6,6 +6,7 @@ use super::located::Located;
 use super::reader::DefinitionReader;
 use crate::diagnostic::Diagnostic;
 use crate::parse::toml::TomlNode;
+use crate::script::default_function;
 
 /// What answers a call, a read or a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +87,12 @@ pub(super) fn read_body(
         }
         Some("primitive") => Body::Primitive(fields.required("primitive").value),
         Some("file") => Body::File(fields.required("file").value),
-        _ => Body::Script { script, function: fields.text(function).unwrap_or_else(|| name.value.clone()) },
+        _ => Body::Script {
+            script,
+            function: fields
+                .text(function)
+                .unwrap_or_else(|| default_function(&name.value, what.trim_start_matches("a "))),
+        },
     };
     if let (Some(key), false) = (fields.key_place("context"), matches!(kind, Some("template" | "text"))) {
         let diagnostic = Diagnostic::new(code::CONFLICTING_KEYS, "`context` without a template");

@@ -11,6 +11,7 @@ use super::reader::DefinitionReader;
 use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::primitive_api::Effect;
+use crate::script::default_function;
 use crate::value::Json;
 use serde_json::{Map, json};
 
@@ -80,7 +81,11 @@ pub static OPERATION: Grammar = Grammar {
         optional("required", ValueShape::Texts, "Arguments of the tool that the operation requires."),
         optional("input", ValueShape::Schema, "Schema of the arguments that are specific to this operation."),
         SCRIPT,
-        optional("fn", ValueShape::Text, "The function that implements it (default: the operation's name)."),
+        optional(
+            "fn",
+            ValueShape::Text,
+            "The function that implements it (default: the operation's name, or `NAME_operation` if that is a primitive or a word of rhai).",
+        ),
         BIND,
         optional("limits", ValueShape::Table(&LIMITS), "Limits of a call that differ from the tool's."),
         optional(
@@ -167,7 +172,7 @@ fn read_operation(
     let own = read_arguments(fields, schema.as_ref(), common, reader);
     let word = fields.required("effect");
     let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
-    let function = fields.text("fn").unwrap_or_else(|| name.value.clone());
+    let function = fields.text("fn").unwrap_or_else(|| default_function(&name.value, "operation"));
     let at = fields.node("fn").map_or_else(|| name.at.clone(), |node| node.at.clone());
     OperationDraft {
         description: fields.required("description"),

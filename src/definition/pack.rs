@@ -149,7 +149,7 @@ pub static PACK: Grammar = Grammar {
         optional(
             "activate_if_exists",
             ValueShape::Texts,
-            "Active only if one of these paths exists, or if named (default: always; `[]`: only if named).",
+            "Active only if one of these paths exists, or if named (default: always; `[]`: only if named). `.../PATH` is sought in each folder up to that of the repository.",
         ),
         optional(
             "root_markers",
@@ -190,7 +190,11 @@ static GRANTS: Grammar = Grammar {
     name: "[pack.grants]",
     doc: "What a pack may access. Relative globs apply to the pack's root and to each additional root (`--root`, `roots`), so `.` grants all of them; a glob that is absolute, or begins with `~` or `$VAR`, applies once. Globs cannot leave a root with `..`.",
     keys: &[
-        optional("read", ValueShape::Texts, "Files it may read."),
+        optional(
+            "read",
+            ValueShape::Texts,
+            "Files it may read. `.../PATH` is that path in each folder from the workspace up to that of its repository; `PATH@` is also what a folder and the links directly in it lead to when the pack is loaded.",
+        ),
         optional("write", ValueShape::Texts, "Files it may write."),
         optional(
             "env",
@@ -232,7 +236,11 @@ static PROGRAM: Grammar = Grammar {
         required("program", ValueShape::Text, "Its name, or its absolute path."),
         optional("network", ValueShape::Flag, "Whether it may use the network (default: `false`)."),
         optional("read", ValueShape::Texts, "Files and folders it may read (default: what the pack may read)."),
-        optional("write", ValueShape::Texts, "Folders and files it may write (default: what the pack may write)."),
+        optional(
+            "write",
+            ValueShape::Texts,
+            "Folders and files it may write (default: what the pack may write). A folder of the workspace that does not exist is created: a name without a suffix is one.",
+        ),
         optional(
             "execute",
             ValueShape::Texts,
@@ -317,7 +325,7 @@ fn check_grants(grants: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         if let Err(diagnostic) = check_grant(&grant.value) {
             diagnostics.push(Diagnostic { code: code::WRONG_VALUE, ..*diagnostic.at(grant.at) });
-        } else if path::clean(&grant.value).starts_with("..") {
+        } else if path::clean(&grant.value).split('/').next() == Some("..") {
             let message = format!("the grant `{}` covers nothing: no path leads out of its root by `..`", grant.value);
             let diagnostic = Diagnostic::new(code::WRONG_VALUE, message).at(grant.at).warning();
             let help =

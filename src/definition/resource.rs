@@ -104,7 +104,11 @@ pub static RESOURCE: Grammar = Grammar {
         optional("variables", ValueShape::Named, "A JSON Schema for each variable."),
         optional("aliases", ValueShape::Texts, "Other spellings of the URI."),
         SCRIPT,
-        optional("fn", ValueShape::Text, "The function that returns the contents (default: the resource's name)."),
+        optional(
+            "fn",
+            ValueShape::Text,
+            "The function that returns the contents (default: the resource's name, or `NAME_resource` if that is a primitive or a word of rhai).",
+        ),
         optional(
             "template",
             ValueShape::Text,

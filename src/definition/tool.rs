@@ -269,7 +269,11 @@ pub static TOOL: Grammar = Grammar {
         optional("input", ValueShape::Schema, "Schema of the arguments (default: no arguments)."),
         optional("output", ValueShape::Schema, "Schema of the result, which is validated and ordered by it."),
         SCRIPT,
-        optional("fn", ValueShape::Text, "The function that implements the tool (default: the tool's name)."),
+        optional(
+            "fn",
+            ValueShape::Text,
+            "The function that implements the tool (default: the tool's name with `_` for `-` and `.`, or `NAME_tool` if that is a primitive or a word of rhai: `search_tool`).",
+        ),
         optional(
             "template",
             ValueShape::Text,

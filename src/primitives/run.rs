@@ -12,11 +12,11 @@ use std::time::Duration;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "run",
     family: Family::Run,
-    summary: "Runs a program that the pack was granted, without a shell: each argument is passed unchanged. Returns `#{ code, text, line, errors, notes, bytes? }`: `line` is the first line of `text`, and `notes` are remarks of toolsd, for example about a folder that it could not write. Staged writes are written to disk first; the program is terminated with the call. It is confined to the grants of the pack, and may read and start what belongs to the installation that it was found in; cargo of rustup needs more: `run = [{ program = \"cargo\", read = [\".\", \"~/.rustup\", \"~/.cargo\"], write = [\"target\"], execute = [\"~/.rustup\", \"target\"], network = true }]`. Fails if the exit code is not 0, unless `check` is `false`, or if the output is not UTF-8, unless `lossy_utf8` is `true`.",
+    summary: "Runs a program that the pack was granted, without a shell: each argument is passed unchanged. Returns `#{ code, text, line, errors, notes, bytes? }`: `line` is the first line of `text`, and `notes` are remarks of toolsd, for example about a folder that it could not write. Staged writes are written to disk first; the program is terminated with the call. It is confined to the grants of the pack, and may read and start what belongs to the installation that it was found in. Fails if the exit code is not 0, unless `check` is `false`, or if the output is not UTF-8, unless `lossy_utf8` is `true`. Grants of `run` that work: `{ program = \"make\", read = [\".\"], write = [\"out\"] }`; `{ program = \"cargo\", read = [\".\", \"~/.rustup\", \"~/.cargo\"], write = [\"target\", \"Cargo.lock\", \"~/.cargo/registry\"], execute = [\"~/.rustup\", \"target\"], network = true }`; `{ program = \"npm\", read = [\".\"], write = [\"node_modules\", \"out\", \"~/.npm\"], execute = [\"node_modules\"], network = true }`; for `tsc` and `prettier` of the project `{ program = \"npx\", read = [\".\"], write = [\"out\"], execute = [\"node_modules\"] }`; `{ program = \"ruff\", read = [\".\"], write = [\".ruff_cache\"] }`; `{ program = \"python3\", read = [\".\"] }`.",
     params: &[
         required("program", &[Kind::Text], "The program, as the `run` grant names it."),
         optional("args", &[Kind::Text, Kind::List], "Its arguments."),
-        option("cwd", &[Kind::Text], "The working directory (default: the root of the workspace)."),
+        option("cwd", &[Kind::Text], "The working directory (default: the root of the workspace, whatever the program may read there)."),
         option("input", &[Kind::Text, Kind::Bytes], "Its standard input."),
         option(
             "env",

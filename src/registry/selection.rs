@@ -47,6 +47,50 @@ pub fn find_root(pack: &PackDefinition, workspace: &dyn Workspace, worlds: &dyn 
     Ok(workspace.root().to_owned())
 }
 
+/// The folders from the workspace up to that of its repository; the workspace alone if it is in none.
+fn folders_up(workspace: &str, worlds: &dyn WorldOpener) -> Vec<String> {
+    let mut found = vec![workspace.to_owned()];
+    while let Some(folder) = found.last().filter(|folder| folder.len() > 1)
+        && let Ok(world) = worlds.open(folder, &[], &[])
+    {
+        if matches!(world.stat(".git"), Ok(Some(_))) {
+            return found;
+        }
+        found.push(path::folder(folder).to_owned());
+    }
+    vec![workspace.to_owned()]
+}
+
+//= docs/spec.md#definitions
+//# A grant to read `.../PATH` MUST cover that path in each folder from the workspace up to that of its repository, and
+//# `PATH@` also what the path and the links directly in it lead to.
+/// The places that a path of a definition means: `.../PATH` is one in each folder up to that of the repository, and
+/// `PATH@` also what the path leads to, and what the links directly in it lead to.
+pub fn expand_places(paths: &[String], workspace: &str, worlds: &dyn WorldOpener) -> Vec<String> {
+    let mut found = Vec::new();
+    for written in paths {
+        if let Some(rest) = written.strip_prefix(".../") {
+            found.extend(folders_up(workspace, worlds).iter().map(|folder| path::join(folder, rest)));
+            continue;
+        }
+        let Some(folder) = written.strip_suffix('@') else {
+            found.push(written.clone());
+            continue;
+        };
+        found.push(folder.to_owned());
+        // Only a world that the folder does not belong to sees where its links lead.
+        let worlds = worlds
+            .open(workspace, &[], &[folder.to_owned()])
+            .and_then(|world| Ok((world, worlds.open(workspace, &[], &[])?)));
+        let Ok((world, outside)) = worlds else { continue };
+        let real = world.real_place(folder);
+        let linked = world.list(folder).unwrap_or_default().into_iter().filter(|entry| entry.link.is_some());
+        found.extend(linked.map(|entry| outside.real_place(&path::join(&real, &entry.name))));
+        found.push(real);
+    }
+    found
+}
+
 /// The folders outside of its root that the grants of a pack reach: absolute, or below `~`.
 pub fn roots_outside(pack: &PackDefinition) -> Vec<String> {
     let globs = pack.grants.read.iter().chain(&pack.grants.write);
@@ -70,6 +114,7 @@ pub fn select_pack(
     choice: &PackChoice,
     workspace: &dyn Workspace,
     root: &dyn Workspace,
+    worlds: &dyn WorldOpener,
 ) -> PackSelection {
     match (choice, &pack.activate_if_exists) {
         //= docs/spec.md#definitions
@@ -83,7 +128,8 @@ pub fn select_pack(
         //# A pack MUST be active by default only where one of its `activate_if_exists` paths exists.
         (PackChoice::ByMarkers, Some(markers)) => {
             let exists = |world: &dyn Workspace, marker: &str| matches!(world.stat(marker), Ok(Some(_)));
-            match markers.iter().any(|marker| exists(workspace, marker) || exists(root, marker)) {
+            let sought = expand_places(markers, workspace.root(), worlds);
+            match sought.iter().any(|marker| exists(workspace, marker) || exists(root, marker)) {
                 true => PackSelection::Served,
                 false => PackSelection::Dormant(markers.clone()),
             }

@@ -3,6 +3,7 @@
 use super::compiled::CompiledScripts;
 use super::convert::{kind_of_type, to_value};
 use super::engine::{known_arities, known_names};
+use super::reserved_words::default_function;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean, translate_keyword, translate_word};
 use crate::guard;
 use crate::source::Place;
@@ -156,7 +157,8 @@ pub(super) fn describe_parse_error(kind: &ParseErrorType) -> Box<Diagnostic> {
         ParseErrorType::Reserved(word) => {
             let quote = || {
                 format!(
-                    "write a map key in quotes: `#{{ \"{word}\": … }}`, `map[\"{word}\"]`; a function or a variable needs another name"
+                    "write a map key in quotes: `#{{ \"{word}\": … }}`, `map[\"{word}\"]`; a function or a variable needs another name, such as `{}` of a tool",
+                    default_function(word, "tool")
                 )
             };
             error(format!("`{word}` is a reserved word")).help(translate_keyword(word).unwrap_or_else(quote))

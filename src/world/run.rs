@@ -104,6 +104,23 @@ pub struct ProgramGrant {
     pub env: Vec<String>,
 }
 
+impl ProgramGrant {
+    /// The grant as definitions have it, with another value of one key: who copies it must not lose the others.
+    pub fn spelled_with(&self, key: &str, value: &str) -> String {
+        let (read, write) = (self.read.as_deref().unwrap_or_default(), self.write.as_deref().unwrap_or_default());
+        let mut words = vec![format!("program = {:?}", self.program)];
+        for (name, own) in [("read", read), ("write", write), ("execute", &self.start), ("env", &self.env)] {
+            match name == key {
+                true => words.push(format!("{name} = {value}")),
+                false if own.is_empty() => {}
+                false => words.push(format!("{name} = {own:?}")),
+            }
+        }
+        words.extend(self.network.then(|| "network = true".to_owned()));
+        format!("{{ {} }}", words.join(", "))
+    }
+}
+
 /// Which processes a program may start in turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChildProcesses {

@@ -8,6 +8,7 @@ mod installing;
 mod kept_scripts;
 mod layers;
 mod locking;
+mod program_lines;
 mod reload;
 mod sharing;
 mod tasks;

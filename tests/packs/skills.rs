@@ -3,6 +3,7 @@
 
 mod corpus;
 mod extension;
+mod places;
 mod recorded;
 mod running;
 

@@ -13,6 +13,7 @@ use crate::edit::{inline_toml, toml_key};
 use crate::primitive_api::Effect;
 use crate::registry::{EMBEDDED, Layer, PackChoice, Registry, merge_definitions};
 use crate::script::ad_hoc::conversion::{ConvertedScript, ToolNames, convert, handles_absence};
+use crate::script::default_function;
 use crate::value::Json;
 use crate::world::memory::MemoryWorld;
 use crate::world::recorded::RecordedWorld;
@@ -81,7 +82,8 @@ impl SourceScript {
         check_place(&registry, &pack, name)?;
         let is_tool = |name: &str| registry.tool(name).is_some();
         let property = input.as_ref().filter(|input| !input.is_object()).map(|_| INPUT);
-        let converted = convert(&text, name, property, &ToolNames { is_tool: &is_tool, packs: packs.clone() });
+        let function = default_function(name, "tool");
+        let converted = convert(&text, &function, property, &ToolNames { is_tool: &is_tool, packs: packs.clone() });
         if let Ok(script) = &converted {
             check_input(script, input.as_ref())?;
         }

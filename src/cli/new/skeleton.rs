@@ -3,6 +3,7 @@
 use crate::cli::context::CommandContext;
 use crate::definition::pack_schema;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::script::default_function;
 use crate::world::World;
 
 /// Returns the pack of the new item: the one named by `--pack`, otherwise the only one of the layer.
@@ -132,7 +133,8 @@ expect.result = {{ greeting = "Hello, Ada!" }}
 }
 
 fn script_text(name: &str) -> String {
-    format!("/// Greets someone by name.\nfn {name}(args) {{\n    #{{ greeting: `Hello, ${{args.name}}!` }}\n}}\n")
+    let function = default_function(name, "tool");
+    format!("/// Greets someone by name.\nfn {function}(args) {{\n    #{{ greeting: `Hello, ${{args.name}}!` }}\n}}\n")
 }
 
 /// `my_first_pack` as “My first pack”.

@@ -65,7 +65,7 @@ fn all_unreadable_files_are_reported() {
         [
             "b.rhai:1:21: unexpected `;`",
             "a.rhai:2:10: there is no variable `oox` (declare it with `let`; a top-level constant is read as `global::NAME`)",
-            "d.rhai:1:13: `default` is a reserved word (write a map key in quotes: `#{ \"default\": … }`, `map[\"default\"]`; a function or a variable needs another name)",
+            "d.rhai:1:13: `default` is a reserved word (write a map key in quotes: `#{ \"default\": … }`, `map[\"default\"]`; a function or a variable needs another name, such as `default_tool` of a tool)",
             "e.rhai:1:11: `f` with 0 parameters is defined twice",
             "lib.rhai:1:1: the top level of the script fails: Runtime error: x (the top level may contain only constants and functions)",
         ]

@@ -8,6 +8,7 @@ use super::program;
 use super::roots::Roots;
 use super::system::{self, reason};
 use super::temporary::{self, TemporaryFolder};
+use super::write::open_parent;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::world::path;
@@ -64,6 +65,9 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand) -> Result<ProgramOutput
     let is_git = command.needs != RequiredGrant::Program;
     let temporary = if is_git { None } else { Some(temporary_folder()?) };
     let temporary_path = temporary.as_ref().map(|folder| folder.path().to_string_lossy().into_owned());
+    if !is_git {
+        command.confinement.write.iter().for_each(|at| make_granted_folder(disk, at));
+    }
     let start = ProgramStart {
         path: &program.path,
         files: &program.files,
@@ -89,6 +93,19 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand) -> Result<ProgramOutput
     drop(temporary);
     notes.extend(is_confined.then(|| confinement_note(&disk.roots, command, &ended)).flatten());
     with_notes(ended, notes)
+}
+
+//= docs/spec.md#programs
+//# A folder of the workspace that a program may write MUST be created before the program starts.
+/// Creates a granted folder of the workspace. What has a suffix is taken for a file. A note says what is still absent.
+fn make_granted_folder(disk: &Disk, at: &str) {
+    let is_file = path::name(at).trim_start_matches('.').contains('.');
+    if !is_file
+        && path::is_below(at, disk.roots.main())
+        && matches!(disk.roots.start(at), Ok(Some(found)) if !found.dir.exists(&found.within))
+    {
+        let _noted_as_absent = open_parent(disk, &path::join(at, "x"), Some(&mut Vec::new()));
+    }
 }
 
 /// The folder for the temporary files of a program.

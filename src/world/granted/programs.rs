@@ -74,7 +74,9 @@ impl GrantedWorld {
             let message = format!("the pack may not run `{}` in `{}`", command.program, command.folder);
             return Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT));
         }
-        self.check_folder(&command.folder)
+        // A program may stand at the root, whatever it reads there.
+        let is_at_root = self.normalize(&command.folder) == ".";
+        if command.needs == RequiredGrant::Program && is_at_root { Ok(()) } else { self.check_folder(&command.folder) }
     }
 
     fn grant_of(&self, program: &str) -> Option<&ProgramGrant> {
@@ -192,7 +194,8 @@ impl GrantedWorld {
                 let message =
                     format!("`{program}` is not run: it may start programs of `{at}`, and the pack may write `{glob}`");
                 return Err(Diagnostic::new(Code::WORLD, message).help(format!(
-                    "let no `write` of the pack reach there; what `{program}` alone makes it may start: `run = [{{ program = {program:?}, write = […], execute = […] }}]`"
+                    "let no `write` of the pack reach there; what `{program}` alone makes it may start: `run = [{}]`",
+                    grant.spelled_with("write", "[…]")
                 )));
             }
         }
@@ -251,7 +254,8 @@ impl GrantedWorld {
                     let program = &grant.program;
                     let message =
                         format!("`{program}` is not run: no program can be held to the grant to {verb} `{glob}`");
-                    let help = format!("name folders: `run = [{{ program = {program:?}, {verb} = [{folder:?}] }}]`");
+                    let key = if verb == "start" { "execute" } else { verb };
+                    let help = format!("name folders: `run = [{}]`", grant.spelled_with(key, &format!("[{folder:?}]")));
                     return Err(Diagnostic::new(Code::WORLD, message).help(help));
                 }
             }
@@ -373,8 +377,8 @@ fn check_env(command: &ProgramCommand, grant: &ProgramGrant) -> Result<()> {
             let message = format!("`env` of `run` may not set `{name}` for `{}`", command.program);
             let mut names: Vec<String> = grant.env.iter().map(|known| format!("{known:?}")).collect();
             names.push(format!("{name:?}"));
-            let program = &command.program;
-            let allow = format!("allow it by `run = [{{ program = {program:?}, env = [{}] }}]`", names.join(", "));
+            let names = format!("[{}]", names.join(", "));
+            let allow = format!("allow it by `run = [{}]`", grant.spelled_with("env", &names));
             let help = did_you_mean(name, grant.env.iter().map(String::as_str));
             return Err(Diagnostic::new(Code::WORLD, message).help(help.unwrap_or(allow)));
         }

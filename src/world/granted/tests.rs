@@ -186,6 +186,9 @@ fn a_program_is_held_to_whole_folders() {
         assert_eq!(error.message, format!("`true` is not run: no program can be held to the grant to write `{glob}`"));
         let help = error.help.unwrap();
         assert!(help.contains(&format!("{{ program = \"true\", write = [\"{named}\"] }}")), "{help}");
+        let whole = ProgramGrant { start: vec!["bin".into()], network: true, ..grant("true") };
+        let help = programs(&folder, &[glob], whole).run(&start("true", &[])).unwrap_err().help.unwrap();
+        assert!(help.contains(&format!("write = [\"{named}\"], execute = [\"bin\"], network = true }}")), "{help}");
         let exact = ProgramGrant { write: Some(vec!["docs".into(), "out/**".into()]), ..grant("true") };
         assert_eq!(programs(&folder, &[glob], exact).run(&start("true", &[])).unwrap().code, 0);
     }

@@ -1,6 +1,7 @@
 //! What new authors of packs meet first: the folder of `--dir`, the warnings of a call, packs that are not trusted.
 
 use crate::support::home::Home;
+use toolsd::script::default_function;
 
 const PACK: &str = "[pack]\ntitle = \"A\"\n[[tool]]\nname = \"say\"\ndescription = \"Says it.\"\neffect = \"pure\"\ntext = \"hello\"\n";
 
@@ -134,3 +135,44 @@ fn a_content_that_was_trusted_stays_trusted_when_another_branch_is_visited() {
         home.run(&["call", "notes_hello", "name=Ada"]).ended(2);
     }
 }
+
+/// Names that authors give to tools; many are primitives, or words of rhai.
+const NATURAL_NAMES: &str = "add all analyze append apply ask assert await build bump call case chunk clean clear \
+    close commit compare contains copy count create data debug default delete describe diff do download drop echo edit \
+    end env eval exit explain export extract fetch files filter find fix for format get glob global graph grep hash \
+    help import in index info insert is join keys len lines list lint load lock log map match max merge min module \
+    move new next now open package parse parallel plan plot print private push put query random range read reduce \
+    remove rename render replace report reset resolve return review run save scan script search select send set \
+    shared show sort spawn split start status stop sum switch sync take test this thread throw trim try update upload \
+    use validate values var verify watch while with write yield";
+
+#[test]
+fn tools_may_have_the_names_of_primitives_and_of_words_of_rhai() {
+    let (mut tools, mut script) = ("[pack]\ntitle = \"A\"\n".to_owned(), String::new());
+    for name in NATURAL_NAMES.split_whitespace() {
+        tools.push_str(&format!("[[tool]]\nname = \"{name}\"\ndescription = \"Says it.\"\neffect = \"pure\"\n"));
+        script.push_str(&format!("fn {}(args) {{ \"{name}\" }}\n", default_function(name, "tool")));
+    }
+    let home = Home::with(&[("packs/tools.d/a.toml", &tools), ("packs/tools.d/a.rhai", &script)]);
+    let run = |words: &[&str]| home.run(&[words, &["--dir", "packs"]].concat());
+    assert!(!run(&["check"]).out.contains("error["), "{}", run(&["check"]).out);
+    for name in ["search", "new", "call", "run"] {
+        assert_eq!(run(&["call", name]).ended(0).out, format!("{name}\n"));
+        home.write("packs/tools.d/b.toml", "[pack]\ntitle = \"B\"\n");
+        run(&["new", "tool", name, "--pack", "b"]).ended(0);
+    }
+    run(&["test", "--pack", "b"]).ended(0);
+    home.write("packs/tools.d/c.toml", OTHER_DEFAULTS);
+    home.write("packs/tools.d/c.rhai", "fn steep_it(args) { 1 }\nfn get_operation(args) { 2 }");
+    let reported = run(&["check", "--pack", "c"]).out;
+    assert!(reported.contains("has no function `find_resource`"), "{reported}");
+    assert!(reported.contains("write `fn find_resource(variables) { … }`; known: `steep_it`"), "{reported}");
+    assert_eq!(reported.matches("error[").count(), 1, "{reported}");
+    assert_eq!(run(&["call", "steep-it"]).ended(0).out, "1\n");
+    assert_eq!(run(&["call", "pot", "action=get"]).ended(0).out, "2\n");
+}
+
+const OTHER_DEFAULTS: &str = "[pack]\ntitle = \"C\"\n[[resource]]\nname = \"find\"\nuri = \"a:///find\"\n\
+    [[tool]]\nname = \"steep-it\"\ndescription = \"Steeps a pot of tea, and says how.\"\neffect = \"pure\"\n\
+    [[tool]]\nname = \"pot\"\ndescription = \"Says what is in a pot of tea.\"\ndispatch = \"action\"\n\
+    [tool.operations.get]\ndescription = \"Returns it.\"\neffect = \"pure\"\n";
