@@ -20,6 +20,7 @@ mod import;
 mod list;
 mod lock;
 mod man;
+mod misplaced;
 mod new;
 mod old_cases;
 mod options;
@@ -49,7 +50,7 @@ use context::{CommandContext, environment_variable};
 use options::{CommandResult, Exit, LogFormat};
 use std::fmt::{self, Debug};
 use std::io::{self, Write};
-use terminal::Terminal;
+use terminal::{Terminal, check_output};
 use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt;
@@ -65,6 +66,14 @@ pub fn run() -> u8 {
     let terminal = open_terminal();
     start_log(line.options.log_format, terminal.colours_errors());
     let ended = execute(line, terminal);
+    //= docs/spec.md#command-line
+    //# A command whose answer cannot be written to the end MUST exit with 1 and report that.
+    let ended = ended.and_then(|exit| {
+        check_output().map(|()| exit).or_else(|diagnostic| {
+            terminal.diagnostic(&diagnostic);
+            Ok(Exit::Errors)
+        })
+    });
     // A call that was answered at its limit may leave behind a git process that still has to remove its lock.
     end_programs();
     match ended {

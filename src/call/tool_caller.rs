@@ -281,7 +281,7 @@ impl ToolCaller {
         self.note(note);
     }
 
-    /// Adds what the answer of the script says beside its value, once.
+    /// Adds what the answer of the script says in addition to its value, once.
     fn note(&self, note: String) {
         let mut notes = self.shared.notes.lock().unwrap_or_else(PoisonError::into_inner);
         if !notes.contains(&note) {

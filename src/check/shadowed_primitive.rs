@@ -46,7 +46,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let at = survey.source.text[..start].rfind(name).map(|at| survey.source.place(at..at + name.len()));
             let message = format!("`{name}` is the name of a {what}");
             let help = format!(
-                "rename the function; that of a tool `{name}` is `fn {}(args)`",
+                "rename the function: that of a tool `{name}` is `fn {0}(args)`, which is what `fn = \"{0}\"` in the definition means",
                 default_function(name, "tool")
             );
             diagnostics.push(error_at(CODE, at.as_ref().unwrap_or(&function.body), message, help));

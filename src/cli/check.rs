@@ -1,6 +1,7 @@
 //! `toolsd check`: all diagnostics of all packs at once.
 
 use super::context::CommandContext;
+use super::misplaced::misplaced_definitions;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::TextStyle;
 use crate::call;
@@ -41,6 +42,7 @@ impl CheckCommand {
         let registry = context.service()?.registry();
         diagnostics.extend(call::wrong_names(&registry));
         diagnostics.extend(exceeds_list_budgets(&registry));
+        diagnostics.extend(misplaced_definitions(context));
         diagnostics.sort_by_cached_key(|diagnostic| {
             let place = diagnostic.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
             (place.is_none(), place)

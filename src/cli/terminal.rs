@@ -4,7 +4,8 @@
 use crate::diagnostic::{Code, Diagnostic, Result, Severity, printable, printable_json, printable_lines, render};
 use crate::value::Json;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table, presets};
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 /// Where a command writes.
 #[derive(Clone, Copy)]
@@ -167,8 +168,25 @@ impl Terminal {
 
 fn write_line(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}");
-    let _ = out.flush();
+    let written = writeln!(out, "{text}").and_then(|()| out.flush());
+    // A reader that has enough closes its end.
+    if let Err(error) = written.or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+    {
+        let _the_first_error_counts = OUTPUT_ERROR.set(error.to_string());
+    }
+}
+
+/// Why standard output does not have all that was printed.
+static OUTPUT_ERROR: OnceLock<String> = OnceLock::new();
+
+/// Fails if something could not be printed, as on a full disk.
+///
+/// # Errors
+/// The reason of the system.
+pub fn check_output() -> Result<()> {
+    OUTPUT_ERROR.get().map_or(Ok(()), |why| {
+        Err(Diagnostic::new(Code::WORLD, format!("standard output does not have the whole answer: {why}")))
+    })
 }
 
 /// The columns before the last are not wrapped as long as they leave this share of the width, in percent, to it.

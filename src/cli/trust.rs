@@ -3,6 +3,7 @@
 use super::context::{
     CommandContext, change_trust_record, load_trust, load_trust_record, open_layer, trust_record_path,
 };
+use super::misplaced::misplaced_definitions;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::Terminal;
 use super::trust_layers::{ListedLayer, list_layers};
@@ -126,6 +127,7 @@ impl TrustCommand {
         }
         let refused = listing.refused.iter().chain(&listing.refused_layers);
         refused.for_each(|diagnostic| terminal.diagnostic(diagnostic));
+        misplaced_definitions(context).iter().for_each(|diagnostic| terminal.diagnostic(diagnostic));
         match (agreed, listing.needs_consent()) {
             _ if listing.is_empty() && listing.refused.is_empty() => {
                 terminal.note(&format!("nothing to trust in `{root}`; `toolsd new pack NAME` writes a pack"));

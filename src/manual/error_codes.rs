@@ -31,6 +31,7 @@ const ALONE: &[(&str, &str)] = &[
     ("layer", "A layer of `toolsd.toml` is not defined, fetched, locked, signed or approved as it must be."),
     ("limit", "A call took too many steps, too much time, memory or depth, or its result is too large."),
     ("locked", "A lock could not be acquired in time; the error names its holder."),
+    ("misplaced", "A definition lies where nothing reads it."),
     ("missed-folder", "A folder of `--dir` has no packs; it must be the folder that contains `tools.d`."),
     ("not-found", "Something does not exist, or no resource matches the URI."),
     ("open-folder", "Everybody on this machine can change a folder whose packs are used without trust."),

@@ -8,7 +8,7 @@ use crate::value::{Kind, Text, Value};
 use crate::world::glob::FileSearch;
 use crate::world::{World, read_text};
 use std::ops::ControlFlow;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -88,13 +88,16 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let pattern = Pattern::compile_cached(args.text("regex"))?;
     let world = context.host.world().as_ref();
     let files = parameters::find_asked(context, &args, FileSearch::files)?;
-    let search = Search { world, pattern: &pattern, limit, tells: args.flag("include_errors") };
+    let tells = args.flag("include_errors");
+    let search = Search { world, pattern: &pattern, limit, tells, foreign: Mutex::default() };
     let shares: Vec<&[String]> = files.chunks(FILES_PER_JOB).collect();
     let found: Vec<OnceLock<Result<Vec<Value>>>> = shares.iter().map(|_| OnceLock::new()).collect();
     context.functions.parallel(shares.len(), &|at| {
         // Each job runs once.
         let _first = found[at].set(search.all(shares[at]));
     });
+    let foreign = std::mem::take(&mut *search.foreign.lock().unwrap_or_else(PoisonError::into_inner));
+    foreign_notice(foreign).into_iter().for_each(|notice| context.host.tell_in_result(&notice));
     let mut matches = Vec::new();
     for share in found {
         matches.append(&mut share.into_inner().unwrap_or_else(|| Ok(Vec::new()))?);
@@ -114,6 +117,27 @@ struct Search<'a> {
     limit: usize,
     /// Whether a file that cannot be searched is reported among the matches.
     tells: bool,
+    /// The texts in other encodings, which were not searched.
+    foreign: Mutex<Vec<String>>,
+}
+
+/// Whether a file that is not UTF-8 is a text in another encoding, and not data: it has the mark of UTF-16 or no zero
+/// byte, by which `grep` tells them apart.
+fn is_foreign_text(world: &dyn World, path: &str) -> bool {
+    world.read(path).is_ok_and(|bytes| {
+        let head = &bytes[..bytes.len().min(8 << 10)];
+        [[0xff, 0xfe], [0xfe, 0xff]].iter().any(|mark| head.starts_with(mark)) || !head.contains(&0)
+    })
+}
+
+/// What the result says of texts that were not searched.
+fn foreign_notice(mut paths: Vec<String>) -> Option<String> {
+    paths.sort_unstable();
+    let named: Vec<String> = paths.iter().take(3).map(|path| format!("`{path}`")).collect();
+    let more = if paths.len() > named.len() { ", …" } else { "" };
+    let plural = if paths.len() == 1 { " is" } else { "s are" };
+    let count = paths.len();
+    (count > 0).then(|| format!("{count} file{plural} not UTF-8, so not searched: {}{more}", named.join(", ")))
 }
 
 impl Search<'_> {
@@ -135,6 +159,9 @@ impl Search<'_> {
                         return Err(error);
                     }
                     matches.push(Value::map([("path", path.as_str().into()), ("error", error.message.into())]));
+                }
+                Err(_) if is_foreign_text(self.world, path) => {
+                    self.foreign.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
                 }
                 _ => {}
             }
@@ -196,7 +223,7 @@ mod tests {
         world.write("c.md", b"\xff").expect("it can be");
         let files = ["a.md", "b.md", "c.md", "d.md", "e.md"].map(str::to_owned);
         let pattern = Pattern::compile_cached(r"^(?:(a|a|aa)+)+\1$|tea").expect("valid");
-        let search = |tells| Search { world: &world, pattern: &pattern, limit: 9, tells }.all(&files);
+        let search = |tells| Search { world: &world, pattern: &pattern, limit: 9, tells, foreign: Mutex::default() }.all(&files);
         let error = search(false).expect_err("one search does not end");
         assert!(error.message.starts_with("`b.md`: the regular expression gave up"), "{error}");
         assert!(error.help.is_some_and(|help| help.contains("; `exclude` skips the file")));

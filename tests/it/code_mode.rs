@@ -46,7 +46,7 @@ fn difference(server: &mut Server, home: &Home, entry: &Json) -> Option<String> 
     let took = began.elapsed().as_millis();
     let text = result["content"].to_string().replace("\\\"", "\"").replace("\\\\", "\\");
     let mut structured = result["structuredContent"].clone();
-    // Notices stand beside the value.
+    // Notices stand next to the value.
     structured.as_object_mut().map(|map| map.shift_remove("notices"));
     let value = match &structured {
         Json::Null if result["content"][0]["text"] == "null" => Json::Null,

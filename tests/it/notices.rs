@@ -124,3 +124,35 @@ fn a_list_has_no_structure_that_hides_a_notice() {
         assert!(is_told(&result["content"][1]) && is_told(&result["_meta"]["toolsd/notices"]), "{tool}: {result}");
     }
 }
+
+/// What only a command or the log can tell.
+#[test]
+fn what_is_not_read_not_searched_or_not_written_is_told() {
+    // Definitions in places that nothing reads.
+    let home = Home::with(&[(".toolsd/tea.toml", "[pack]\n"), ("tools.d/tea.toml", "[pack]\n")]);
+    for command in ["check", "trust", "doctor"] {
+        let said = home.run(&[command]);
+        for file in ["`.toolsd/tea.toml`", "`tools.d/tea.toml`"] {
+            let reported = format!("{}{}", said.out, said.err);
+            assert!(reported.contains(&format!("{file} is not read")), "{command}: {reported}");
+        }
+    }
+    assert!(!home.run(&["check", "--dir", "."]).err.contains("`tools.d/tea.toml` is not read"));
+    // Texts in other encodings; an image is not one.
+    let find = "fn look_up(args) { find_in_files(\"*.txt\", \"tea\").len() }\n";
+    let home = Home::with(&[(".toolsd/tools.d/tea.toml", TOOL), (".toolsd/tools.d/tea.rhai", find), ("a.txt", "tea")]);
+    std::fs::write(home.workspace().join("latin.txt"), b"th\xe9").unwrap();
+    std::fs::write(home.workspace().join("wide.txt"), b"\xff\xfet\0e\0").unwrap();
+    std::fs::write(home.workspace().join("image.txt"), b"\x89PNG\0\0tea\xff").unwrap();
+    home.trust();
+    let said = home.run(&["call", "look_up"]).ended(0);
+    let reported = "notice: 2 files are not UTF-8, so not searched: `latin.txt`, `wide.txt`";
+    assert!(said.out.trim() == "1" && said.err.contains(reported), "{}{}", said.out, said.err);
+    // A disk that is full: the exit code tells.
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let ended = home.command().args(["call", "look_up"]).stdout(full).output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("standard output does not have the whole answer"));
+}
+
+const TOOL: &str = "[pack]\ntitle = \"Tea\"\nversion = \"1.0.0\"\ngrants = { read = [\".\"] }\n[[tool]]\nname = \"look_up\"\ndescription = \"Finds tea.\"\neffect = \"reads\"\n";

@@ -3,6 +3,7 @@
 use crate::cli::context::{
     CommandContext, OPEN_FOLDER, describe_markers, environment_variable, load_trust, trust_record_path,
 };
+use crate::cli::misplaced::misplaced_definitions;
 use crate::cli::terminal::TextStyle;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::Code;
@@ -151,6 +152,7 @@ pub fn trust(context: &CommandContext) -> Vec<Finding> {
         let registry = service.registry();
         findings.extend(registry.withheld().map(|diagnostic| Finding::from_diagnostic("trust", diagnostic)));
     }
+    findings.extend(misplaced_definitions(context).iter().map(|found| Finding::from_diagnostic("files", found)));
     findings
 }
 

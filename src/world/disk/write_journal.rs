@@ -60,7 +60,15 @@ pub(super) fn begin() -> PendingWrites {
     let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(folder) = journal::folder("pending") {
         if own.is_none() {
-            *own = Journal::open(&folder).ok();
+            *own = Journal::open(&folder)
+                .map_err(|error| {
+                    journal::report(format!(
+                        "files are written without a journal, since none can be made in `{folder}`: {}; what is half \
+                         done when this process is killed stays so",
+                        reason(&error)
+                    ));
+                })
+                .ok();
         }
         let _another_one_finishes_its_own = finish_all(&folder);
     }
