@@ -8,6 +8,7 @@ mod called_tool;
 mod case_target;
 mod copied_function;
 mod data_race;
+mod directory;
 mod effect;
 mod example_arguments;
 mod long_description;
@@ -103,6 +104,15 @@ pub const ALL: &[&CheckRule] = &[
     &wrong_arity::RULE,
 ];
 
+/// The rules of the set `directory`: what public directories of servers refuse.
+pub const DIRECTORY: &[&CheckRule] = &[&directory::RULE];
+
+/// Returns the diagnostics of the set `directory`.
+pub fn check_for_directory(parts: &PackParts) -> Vec<Diagnostic> {
+    let subject = Subject::new(parts, &[]);
+    DIRECTORY.iter().flat_map(|rule| (rule.run)(&subject)).collect()
+}
+
 /// Returns the diagnostics of all rules that are not yet among those of the pack, in the order of files and locations.
 pub fn check(parts: &PackParts) -> Vec<Diagnostic> {
     check_among(parts, &[])
@@ -147,13 +157,15 @@ mod tests {
 
     fn codes(files: &[(&str, &str)]) -> Vec<Diagnostic> {
         let (parts, other) = read_packs(files);
-        check_among(&parts, &other.iter().collect::<Vec<_>>())
+        let mut found = check_among(&parts, &other.iter().collect::<Vec<_>>());
+        found.extend(check_for_directory(&parts));
+        found
     }
 
     #[test]
     fn each_rule_fires_until_fixed() {
         let mut wrong = Vec::new();
-        for rule in ALL {
+        for rule in ALL.iter().chain(DIRECTORY) {
             if !codes(rule.fires).iter().any(|diagnostic| diagnostic.code == rule.code) {
                 wrong.push(format!("`{}` does not fire", rule.code));
             }
@@ -184,14 +196,14 @@ mod tests {
     fn the_table_is_sorted_and_every_rule_is_explained() {
         let codes: Vec<&str> = ALL.iter().map(|rule| rule.code.0).collect();
         assert!(codes.is_sorted_by(|a, b| a < b), "{codes:?}");
-        for rule in ALL {
+        for rule in ALL.iter().chain(DIRECTORY) {
             assert!(rule.summary.ends_with('.') && rule.why.ends_with('.'), "{}", rule.code);
         }
     }
 
     #[test]
     fn every_diagnostic_has_location_and_help() {
-        for diagnostic in ALL.iter().flat_map(|rule| codes(rule.fires)) {
+        for diagnostic in ALL.iter().chain(DIRECTORY).flat_map(|rule| codes(rule.fires)) {
             assert!(diagnostic.at.is_some() && diagnostic.help.is_some(), "{diagnostic}");
         }
     }

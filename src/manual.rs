@@ -7,7 +7,7 @@ mod pages;
 pub use error_codes::ErrorCode;
 pub use pages::{describe_option, families, family_primitives, family_word, files, verbs_of};
 
-use crate::check::{ALL as RULES, CheckRule};
+use crate::check::{ALL as RULES, CheckRule, DIRECTORY};
 use crate::definition::{Grammar, GrammarKey, all_grammars, without_brackets};
 use crate::diagnostic::nearest;
 use crate::primitive_api::{Family, Primitive};
@@ -41,7 +41,7 @@ impl ManualEntries {
             primitives: PRIMITIVES.to_vec(),
             tables: all_grammars(),
             keys: Vec::new(),
-            rules: RULES.to_vec(),
+            rules: [RULES, DIRECTORY].concat(),
             error_codes: error_codes(),
         }
     }

@@ -494,6 +494,7 @@ mod tests {
             let others: Vec<&PackParts> = all.iter().filter(|other| other.name != parts.name).collect();
             assert_eq!(parts.diagnostics, [], "{}", parts.name);
             assert_eq!(check::check_among(parts, &others), [], "{}", parts.name);
+            assert_eq!(check::check_for_directory(parts), [], "{}", parts.name);
         }
     }
 

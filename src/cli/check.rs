@@ -15,6 +15,9 @@ use clap::Args;
 /// Check packs: definitions, schemas, scripts, templates.
 #[derive(Args)]
 pub struct CheckCommand {
+    /// Also check what public directories of MCP servers ask for.
+    #[arg(long)]
+    directory: bool,
     /// Check these packs only [default: all].
     #[arg(value_name = "PACK")]
     only: Vec<String>,
@@ -35,6 +38,9 @@ impl CheckCommand {
         let is_reported = |found: &&Diagnostic| absent.iter().any(|name| is_withheld_of(found, name));
         diagnostics.extend(withheld.iter().filter(|found| !is_reported(found)).cloned());
         let is_incomplete = |name: &str| withheld.iter().any(|found| is_withheld_of(found, name) || is_shared(found));
+        if self.directory {
+            diagnostics.extend(parts.iter().flat_map(check::check_for_directory));
+        }
         diagnostics.extend(parts.into_iter().flat_map(|parts| {
             let is_incomplete = is_incomplete(&parts.name);
             parts.diagnostics.into_iter().filter(move |found| !is_incomplete || !needs_all_files(found))

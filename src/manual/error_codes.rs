@@ -1,6 +1,6 @@
 //! The error codes that no rule of `check` explains.
 
-use crate::check::ALL as RULES;
+use crate::check::{ALL as RULES, DIRECTORY};
 use crate::definition::code;
 use std::sync::LazyLock;
 
@@ -60,7 +60,7 @@ const ALONE: &[(&str, &str)] = &[
 static CODES: LazyLock<Vec<ErrorCode>> = LazyLock::new(|| {
     let definitions = code::ALL.iter().map(|(code, summary)| ErrorCode { code: code.0, summary });
     let alone = ALONE.iter().map(|(code, summary)| ErrorCode { code, summary });
-    let is_rule = |error: &ErrorCode| RULES.iter().any(|rule| rule.code.0 == error.code);
+    let is_rule = |error: &ErrorCode| RULES.iter().chain(DIRECTORY).any(|rule| rule.code.0 == error.code);
     let mut error_codes: Vec<ErrorCode> = definitions.chain(alone).filter(|error| !is_rule(error)).collect();
     error_codes.sort_by_key(|error| error.code);
     error_codes

@@ -1,7 +1,7 @@
 //! The pages that are generated from the tables in the source, as Markdown, and single entries as JSON.
 
 use super::error_codes::{ErrorCode, error_codes};
-use crate::check::{ALL as RULES, CheckRule, diff_lines};
+use crate::check::{ALL as RULES, CheckRule, DIRECTORY, diff_lines};
 use crate::definition::{Grammar, GrammarKey, all_grammars, pack_schema, workspace_schema};
 use crate::diagnostic::{RENAMED_CODES, RENAMED_KEYS, RENAMED_PRIMITIVES, RenamedWord};
 use crate::primitive_api::git;
@@ -218,7 +218,7 @@ pub fn checks_page() -> String {
         "What `toolsd check` finds: first the rules that apply to a whole pack, then all other error codes.\n",
     );
     text.push_str("`toolsd docs CODE` shows one of them.\n\n## Rules\n");
-    for rule in RULES {
+    for rule in RULES.iter().chain(DIRECTORY) {
         text.push_str(&format!("\n### {}\n\n{} {}\n\nExample:\n", rule.code, rule.summary, rule.why));
         rule.fires.iter().for_each(|file| push_fenced(&mut text, file));
         text.push_str("\nFix:\n");

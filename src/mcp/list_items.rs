@@ -80,8 +80,8 @@ fn whole_tool_item(served: &ServedTool, revision: Revision) -> serde_json::Resul
     tool.input_schema = Arc::clone(&served.contract.schema);
     tool.output_schema = tool_output_schema(served, revision);
     if revision.has_hints() {
-        let title = title().filter(|_| !revision.has_structured());
-        tool.annotations = Some(tool_annotations(title, definition.effective_hints()));
+        // Next to the title of the tool itself: validators of directories look here.
+        tool.annotations = Some(tool_annotations(title(), definition.effective_hints()));
     }
     if revision.has_icons() && !definition.icons.is_empty() {
         tool.icons = serde_json::from_value(json!(definition.icons))?;
