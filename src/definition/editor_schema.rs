@@ -107,7 +107,8 @@ impl Tables {
             ValueShape::Objects => json!({ "type": "array", "items": any_table }),
             ValueShape::Any => any_value(),
             // Keywords next to `$ref` would be ignored, so `allOf` is used.
-            ValueShape::Schema => json!({ "allOf": [self.json_schema()] }),
+            // The reader takes a table only, and not `true`.
+            ValueShape::Schema => json!({ "type": "object", "allOf": [self.json_schema()] }),
             ValueShape::NamedSchemas => json!({ "type": "object", "additionalProperties": self.json_schema() }),
             ValueShape::Completions => {
                 let one = json!({ "type": ["string", "array"], "items": text });
