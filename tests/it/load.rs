@@ -2,7 +2,7 @@
 
 use crate::support::Server;
 use crate::support::home::Home;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::{Duration, Instant};
 
 const PACK: &str = r#"[pack]
@@ -89,4 +89,40 @@ fn calls_whose_programs_run_delay_no_others() {
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     assert!(status(&server, "Threads") < before + 64 + 16, "{} threads", status(&server, "Threads"));
     server.kill();
+}
+
+/// Calls that double a text until they are stopped, all at once. Returns their words, and by how many MB the process
+/// grew at most.
+fn double(ways: &[&str]) -> (Vec<String>, u64) {
+    let (_home, mut server) = serve();
+    server.well("quick", json!({}));
+    let before = status(&server, "VmRSS");
+    let call = |way: &&str| ("tools/call", json!({ "name": "double", "arguments": { "by": way } }));
+    let answers = server.at_once(&ways.iter().map(call).collect::<Vec<_>>());
+    let grown = status(&server, "VmHWM").saturating_sub(before) >> 10;
+    server.kill();
+    (answers.iter().map(|answer| answer["result"]["content"][0]["text"].to_string()).collect(), grown)
+}
+
+//= docs/spec.md#scripts
+//= type=test
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
+#[test]
+fn a_text_that_doubles_stays_below_the_limit_of_memory() {
+    // The engine joins the parts of an interpolation without asking, and the allocator keeps what was freed for a while.
+    for (way, most) in [("+=", 300), ("+", 300), ("both", 300), ("interpolation", 400)] {
+        let (said, grown) = double(&[way]);
+        assert!(said[0].contains(" MB"), "{said:?}");
+        assert!(grown < most, "{way}: {grown} MB");
+    }
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# When all calls together use too much memory, the largest one MUST be stopped with an error that reports it.
+#[test]
+fn eight_texts_that_double_stay_below_the_limit_of_all() {
+    let (said, grown) = double(&["+=", "+", "both", "interpolation", "+=", "+", "both", "interpolation"]);
+    assert!(said.iter().all(|said| said.contains(" MB")), "{said:?}");
+    assert!(grown < 2_048 + 200, "{grown} MB");
 }
