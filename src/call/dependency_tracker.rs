@@ -5,6 +5,7 @@ use crate::graph::{ChangeEntry, Graph};
 use crate::primitive_api::{AskedQuestion, Host, Notice, PackFile, PackMemory, SchemaViolation};
 use crate::value::{Json, Value};
 use crate::world::World;
+use crate::world::run::ProgramOutput;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Passes everything on to the host of a call, and notes whether more was looked at than the pack and its graph.
@@ -148,6 +149,10 @@ impl Host for DependencyTracker {
 
     fn wait_replaced(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         self.elsewhere().wait_replaced(job)
+    }
+
+    fn wait_for_program(&self, job: &mut dyn FnMut() -> Result<ProgramOutput>) -> Result<ProgramOutput> {
+        self.elsewhere().wait_for_program(job)
     }
 
     fn session(&self) -> serde_json::Map<String, Json> {

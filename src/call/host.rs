@@ -19,6 +19,7 @@ use crate::script::{block_in_place, watch_guard};
 use crate::value::{Json, Value};
 use crate::world::granted::GrantedWorld;
 use crate::world::recorded::RecordedWorld;
+use crate::world::run::ProgramOutput;
 use crate::world::sealed::SealedWorld;
 use crate::world::staged::StagedWorld;
 use crate::world::staging::StagedFile;
@@ -508,6 +509,12 @@ impl Host for CallHost {
 
     fn wait_replaced(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         block_in_place(job)?
+    }
+
+    //= docs/spec.md#calls
+    //# A call that waits for an answer, a lock or a program MUST NOT delay other calls.
+    fn wait_for_program(&self, job: &mut dyn FnMut() -> Result<ProgramOutput>) -> Result<ProgramOutput> {
+        block_in_place(&mut *job).unwrap_or_else(|_| job())
     }
 
     fn session(&self) -> serde_json::Map<String, Json> {

@@ -398,7 +398,13 @@ pub(super) fn check_now() -> Result<()> {
     gaps::looked();
     let guard = current();
     let (ticks, bytes) = take_counts();
-    let answer = guard.as_ref().map_or(Ok(()), |guard| guard.record_usage(ticks, bytes));
+    // A step of the engine that copies or joins texts is not asked before it allocates.
+    let text = COUNTERS.with(|counters| counters.text.take());
+    let answer = guard.as_ref().map_or(Ok(()), |guard| {
+        guard.record_usage(ticks, bytes)?;
+        let is_full = guard.memory().saturating_add(text) > guard.limits.memory;
+        if is_full { Err(guard.exceeded_memory()) } else { Ok(()) }
+    });
     arm(guard.as_deref());
     answer
 }

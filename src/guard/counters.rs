@@ -1,7 +1,7 @@
 //! The counters of each thread for its guard, and the allocator that counts what the thread allocates.
 //!
 //! The allocator is the only `unsafe` code, because it cannot be written without it. Each function passes its arguments
-//! to mimalloc unchanged and adds a number to a thread-local cell, so this allocator makes the same guarantees as
+//! to mimalloc unchanged and adds to thread-local cells, so this allocator makes the same guarantees as
 //! mimalloc. The cell is constant-initialized and has no destructor, so accessing it never allocates and never fails,
 //! not even while a thread is ending.
 
@@ -24,6 +24,8 @@ pub(super) struct ThreadCounters {
     /// If `allocated` exceeds this, the guard is consulted at the next tick: a step that copies a lot takes long even
     /// if it holds nothing in the end.
     pub(super) churn: Cell<isize>,
+    /// The largest text allocated since the guard was last consulted. The next step may copy it.
+    pub(super) text: Cell<usize>,
     /// The number of ticks until the guard is consulted.
     pub(super) countdown: Cell<i32>,
     /// The part of the countdown that was not ticks but checks in native loops.
@@ -57,6 +59,7 @@ thread_local! {
             promised: Cell::new(0),
             ceiling: Cell::new(isize::MAX),
             churn: Cell::new(isize::MAX),
+            text: Cell::new(0),
             countdown: Cell::new(i32::MAX),
             unticked: Cell::new(0),
             work: Cell::new(isize::MAX),
@@ -74,8 +77,13 @@ pub fn allocated() -> isize {
 /// The global allocator: mimalloc, plus a count of the bytes that each thread allocates and frees.
 pub struct CountingAllocator;
 
-fn count(bytes: usize) {
-    COUNTERS.with(|counters| counters.allocated.set(counters.allocated.get().wrapping_add_unsigned(bytes)));
+fn count(bytes: usize, layout: Layout) {
+    COUNTERS.with(|counters| {
+        counters.allocated.set(counters.allocated.get().wrapping_add_unsigned(bytes));
+        if layout.align() <= 2 && bytes > counters.text.get() {
+            counters.text.set(bytes);
+        }
+    });
 }
 
 fn discount(bytes: usize) {
@@ -86,7 +94,7 @@ fn discount(bytes: usize) {
 // SAFETY: every call is passed to mimalloc with unchanged arguments.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
+        count(layout.size(), layout);
         // SAFETY: the caller's guarantees are passed on.
         unsafe { MiMalloc.alloc(layout) }
     }
@@ -98,14 +106,14 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
+        count(layout.size(), layout);
         // SAFETY: the caller's guarantees are passed on.
         unsafe { MiMalloc.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         discount(layout.size());
-        count(size);
+        count(size, layout);
         // SAFETY: the caller's guarantees are passed on.
         unsafe { MiMalloc.realloc(pointer, layout, size) }
     }

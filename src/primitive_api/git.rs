@@ -58,7 +58,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
     let folder = options.get("cwd").and_then(Value::as_text).unwrap_or(".").to_owned();
     let repository = world.repository(&folder, verb.needs())?;
     let _turn = call::wait_for_turn(context, &repository, verb.needs())?;
-    let mut call = GitCall::new(&**world, repository, folder, said.index.as_deref());
+    let mut call = GitCall::new(context.host, repository, folder, said.index.as_deref());
     if verb.words.is_empty() {
         return builtin_verbs::answer(&mut call, verb, &options);
     }

@@ -6,6 +6,7 @@ use super::question::AskedQuestion;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{ChangeEntry, Functions, Graph};
 use crate::value::{Json, Value};
+use crate::world::run::ProgramOutput;
 use crate::world::{World, redact_json, redact_text};
 use std::fmt;
 use std::sync::Arc;
@@ -149,6 +150,12 @@ pub trait Host: Send + Sync {
 
     /// Waits in `job` while another thread replaces this one.
     fn wait_replaced(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        job()
+    }
+
+    /// Waits for a program in `job` while another thread replaces this one. If too many calls wait already, the thread
+    /// is kept: further calls of the connection queue, and none fails.
+    fn wait_for_program(&self, job: &mut dyn FnMut() -> Result<ProgramOutput>) -> Result<ProgramOutput> {
         job()
     }
 

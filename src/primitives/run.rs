@@ -76,7 +76,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         confinement: Confinement::default(),
         stop: guard::check,
     };
-    let mut ran = context.host.world().run(&command)?;
+    let mut ran = context.host.wait_for_program(&mut || context.host.world().run(&command))?;
     let mut notes = std::mem::take(&mut ran.notes);
     let checks = args.value("check").is_null() || args.flag("check");
     let mut bytes = None;

@@ -144,7 +144,7 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
     let wait = if context.host.has_time() { timeout } else { Duration::ZERO };
     let mut had = None;
     //= docs/spec.md#calls
-    //# A call that waits for an answer or a lock MUST NOT delay other calls.
+    //# A call that waits for an answer, a lock or a program MUST NOT delay other calls.
     context.host.wait_replaced(&mut || {
         loop {
             guard::reserve_memory(0)?;

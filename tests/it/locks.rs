@@ -47,7 +47,7 @@ fn the_cases_of_the_gate_hold() {
 
 //= docs/spec.md#calls
 //= type=test
-//# A call that waits for an answer or a lock MUST NOT delay other calls.
+//# A call that waits for an answer, a lock or a program MUST NOT delay other calls.
 #[test]
 fn waiting_calls_block_no_others_and_are_cancelled() {
     let (_home, workspace) = workspace();

@@ -18,6 +18,8 @@ mod command_line;
 mod exchange;
 mod graph_errors;
 mod listing;
+#[cfg(target_os = "linux")]
+mod load;
 mod locks;
 mod memory;
 mod notices;

@@ -4,7 +4,7 @@ use super::arguments::{GitArguments, is_on};
 use super::verb::{FileUse, GitVerb, OptionKind};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::primitive_api::host::Context;
+use crate::primitive_api::host::{Context, Host};
 use crate::value::Map;
 use crate::world::repository::Repository;
 use crate::world::run::{Confinement, GitChanges, GitUse, ProgramCommand, ProgramOutput, RequiredGrant};
@@ -32,6 +32,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(40);
 
 /// A repository, and the world that contains it.
 pub(super) struct GitCall<'a> {
+    pub(super) host: &'a dyn Host,
     pub(super) world: &'a dyn World,
     pub(super) repository: Repository,
     /// The folder of the call, as given.
@@ -44,9 +45,9 @@ pub(super) struct GitCall<'a> {
 
 impl<'a> GitCall<'a> {
     /// A call before its first command, with an index of this name or with that of the user.
-    pub(super) fn new(world: &'a dyn World, repository: Repository, folder: String, index: Option<&str>) -> Self {
+    pub(super) fn new(host: &'a dyn Host, repository: Repository, folder: String, index: Option<&str>) -> Self {
         let index = index.map(|name| path::join(&repository.git_dir, &format!("toolsd-{name}.index")));
-        Self { world, repository, folder, notices: Vec::new(), index }
+        Self { host, world: &**host.world(), repository, folder, notices: Vec::new(), index }
     }
 }
 
@@ -169,16 +170,18 @@ impl GitCall<'_> {
     /// Runs git; again, if the index was locked: git takes that lock before it changes anything.
     pub(super) fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         let began = Instant::now();
-        loop {
-            let ran = self.world.run_git(command, &self.repository)?;
-            let errors = String::from_utf8_lossy(&ran.errors);
-            let is_locked = ran.code != 0 && errors.contains("index.lock'") && errors.contains("File exists");
-            if !is_locked || began.elapsed() > LOCK_TIMEOUT {
-                return Ok(ran);
+        self.host.wait_for_program(&mut || {
+            loop {
+                let ran = self.world.run_git(command, &self.repository)?;
+                let errors = String::from_utf8_lossy(&ran.errors);
+                let is_locked = ran.code != 0 && errors.contains("index.lock'") && errors.contains("File exists");
+                if !is_locked || began.elapsed() > LOCK_TIMEOUT {
+                    return Ok(ran);
+                }
+                guard::check()?;
+                std::thread::sleep(RETRY_INTERVAL);
             }
-            guard::check()?;
-            std::thread::sleep(RETRY_INTERVAL);
-        }
+        })
     }
 }
 

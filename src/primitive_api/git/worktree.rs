@@ -99,7 +99,7 @@ fn connect(call: &GitCall<'_>, place: &str, head: &str) -> Result<()> {
 /// Fills a new working tree; it shows what the one shows that it was made from.
 fn fill(call: &mut GitCall<'_>, place: &str, quiet: bool) -> Result<ProgramOutput> {
     let repository = call.world.repository(place, RequiredGrant::WriteGit)?;
-    let below = GitCall::new(call.world, repository, place.to_owned(), None);
+    let below = GitCall::new(call.host, repository, place.to_owned(), None);
     if call.repository.is_on("core.sparsecheckout") {
         let form = if call.repository.is_on("core.sparsecheckoutcone") { "--cone" } else { "--no-cone" };
         let mut set = below.step(&["sparse-checkout", "set", form, "--stdin"], GitChanges::Files);
@@ -119,7 +119,7 @@ pub(super) fn remove(call: &mut GitCall<'_>, verb: &GitVerb, mut said: GitArgume
         if let Ok(repository) = call.world.repository(&place, RequiredGrant::ReadGit)
             && repository.top == place
         {
-            let below = GitCall::new(call.world, repository, place.clone(), None);
+            let below = GitCall::new(call.host, repository, place.clone(), None);
             let status =
                 below.ask(&["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"])?;
             if status.code != 0 || !status.output.is_empty() {

@@ -365,7 +365,7 @@ fn panics_are_reported_and_threads_continue() {
 
 //= docs/spec.md#calls
 //= type=test
-//# A call that waits for an answer or a lock MUST NOT delay other calls.
+//# A call that waits for an answer, a lock or a program MUST NOT delay other calls.
 #[test]
 fn threads_that_wait_are_replaced_and_leave_none_behind() {
     let pool = Arc::new(Pool::new());

@@ -167,7 +167,7 @@ pub fn block_in_place<T>(job: impl FnOnce() -> T) -> Result<T> {
         return Err(error.help(help));
     }
     //= docs/spec.md#calls
-    //# A call that waits for an answer or a lock MUST NOT delay other calls.
+    //# A call that waits for an answer, a lock or a program MUST NOT delay other calls.
     state.serve(queue);
     let _waiting = WaitingCall { state: &state, call: &call };
     Ok(job())

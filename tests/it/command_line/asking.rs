@@ -46,7 +46,7 @@ pub fn ask(server: &mut Server, method: &str, params: &Value, capabilities: &Val
 //# bounded number of times.
 //= docs/spec.md#calls
 //= type=test
-//# A call that waits for an answer or a lock MUST NOT delay other calls.
+//# A call that waits for an answer, a lock or a program MUST NOT delay other calls.
 #[test]
 fn a_session_is_asked_while_its_calls_wait() {
     let (_home, mut server) = serve(&everything());
