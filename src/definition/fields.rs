@@ -330,8 +330,13 @@ fn check_shape(key: &GrammarKey, node: &TomlNode, diagnostics: &mut Vec<Diagnost
         ValueShape::Flag | ValueShape::FlagOrKey if matches!(node.item, TomlItem::Scalar(Json::Bool(_))) => {}
         ValueShape::Integer(_) | ValueShape::IntegerWithin(..) | ValueShape::IntegerOrKey(_)
             if node.kind() == "an integer" => {}
-        ValueShape::TextOrTexts | ValueShape::Completion if node.text().is_some() => {}
-        ValueShape::Texts | ValueShape::TextOrTexts | ValueShape::Completion if is_list(node) => {
+        ValueShape::TextOrTexts if node.text().is_some_and(|text| !text.is_empty()) => {}
+        ValueShape::TextOrTexts if is_list(node) => {
+            let is_wrong = |item: &&TomlNode| item.text().is_none_or(str::is_empty);
+            node.items().iter().filter(is_wrong).for_each(|item| wrong(item, &wanted));
+        }
+        ValueShape::Completion if node.text().is_some() => {}
+        ValueShape::Texts | ValueShape::Completion if is_list(node) => {
             node.items().iter().filter(|item| item.text().is_none()).for_each(|item| wrong(item, &wanted));
         }
         ValueShape::Objects | ValueShape::Tables(_) if is_list(node) => {

@@ -88,7 +88,7 @@ impl ValueShape {
                 format!("one of {}", words.join(", "))
             }
             Self::Texts => "an array of strings".to_owned(),
-            Self::TextOrTexts => "a string or an array of strings".to_owned(),
+            Self::TextOrTexts => "a string that is not empty, or an array of such strings".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Integer(least) => format!("an integer, {least} or more"),
             Self::IntegerWithin(least, most) => format!("an integer from {least} to {most}"),
