@@ -331,13 +331,11 @@ fn check_shape(key: &GrammarKey, node: &TomlNode, diagnostics: &mut Vec<Diagnost
         ValueShape::Integer(_) | ValueShape::IntegerWithin(..) | ValueShape::IntegerOrKey(_)
             if node.kind() == "an integer" => {}
         ValueShape::TextOrTexts if node.text().is_some_and(|text| !text.is_empty()) => {}
-        ValueShape::TextOrTexts if is_list(node) => {
-            let is_wrong = |item: &&TomlNode| item.text().is_none_or(str::is_empty);
-            node.items().iter().filter(is_wrong).for_each(|item| wrong(item, &wanted));
-        }
         ValueShape::Completion if node.text().is_some() => {}
-        ValueShape::Texts | ValueShape::Completion if is_list(node) => {
-            node.items().iter().filter(|item| item.text().is_none()).for_each(|item| wrong(item, &wanted));
+        ValueShape::Texts | ValueShape::TextOrTexts | ValueShape::Completion if is_list(node) => {
+            let may_be_empty = !matches!(key.shape, ValueShape::TextOrTexts);
+            let is_wrong = |item: &&TomlNode| item.text().is_none_or(|text| text.is_empty() && !may_be_empty);
+            node.items().iter().filter(is_wrong).for_each(|item| wrong(item, &wanted));
         }
         ValueShape::Objects | ValueShape::Tables(_) if is_list(node) => {
             node.items().iter().filter(|item| !is_table(item)).for_each(|item| wrong(item, &wanted));
