@@ -34,3 +34,17 @@ fn lists_of_requirements_name_the_cited_texts_that_are_not_in_the_project() {
     }
     server.end();
 }
+
+#[test]
+fn a_source_that_is_a_link_out_of_the_project_is_told() {
+    let home = Home::with(&[(".duvet/config.toml", SETTINGS), ("src/a.rs", "fn a() {}\n")]);
+    std::fs::write(home.user().join("z.rs"), "fn z() {}\n").unwrap();
+    std::os::unix::fs::symlink(home.user().join("z.rs"), home.workspace().join("src/z.rs")).unwrap();
+    let mut server = Server::start(&home, &["--pack", "duvet"]);
+    for _ in 0..2 {
+        let result = server.ask("tools/call", &json!({ "name": "list_citations" }))["result"].clone();
+        let told = result["structuredContent"]["notices"].to_string();
+        assert!(told.contains("src/z.rs is skipped: it is a link to"), "{result}");
+    }
+    server.end();
+}
