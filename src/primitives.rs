@@ -24,6 +24,7 @@ primitives! {
     add_edge,
     add_node,
     add_node_if_absent,
+    add_notice,
     add_warning,
     ancestors,
     append_text,

@@ -59,10 +59,15 @@ fn compute_descriptions(state: &HostState, sources: &DescriptionSources, registr
     for served in &mut tools {
         let Some(describe) = &served.definition.describe else { continue };
         let text = compute_description(state, sources, registry, served, &describe.value);
-        let text = text.map(|text| served.definition.describe_with_operations(&text));
-        let Some(text) = text.filter(|text| *text != served.definition.description.value) else { continue };
+        let Some(text) = text else { continue };
+        let (is_hidden, text) = (text.is_empty(), served.definition.describe_with_operations(&text));
+        if (is_hidden, &text) == (served.definition.is_hidden, &served.definition.description.value) {
+            continue;
+        }
         differs = true;
-        Arc::make_mut(served).definition.description.value = text;
+        let served = Arc::make_mut(served);
+        served.definition.is_hidden = is_hidden;
+        served.definition.description.value = text;
     }
     registry.tools = tools;
     differs

@@ -151,9 +151,12 @@ pub fn skill_contents(file: &SkillFile, bytes: &[u8]) -> ResourceAnswer {
     //= docs/spec.md#skills
     //# A skill MUST also be listed as a resource, with the name and the description of its front matter, and each of
     //# its files MUST be readable byte for byte, with the size and the SHA-256 of its manifest.
+    // Many programs do not take a text with NUL.
     let (kind, body) = match std::str::from_utf8(bytes) {
-        Ok(text) => (media_type(&file.path).unwrap_or("text/plain"), ResourceBody::Text(text.to_owned())),
-        Err(_) => {
+        Ok(text) if !bytes.contains(&0) => {
+            (media_type(&file.path).unwrap_or("text/plain"), ResourceBody::Text(text.to_owned()))
+        }
+        _ => {
             let blob = base64::engine::general_purpose::STANDARD.encode(bytes);
             (media_type(&file.path).unwrap_or("application/octet-stream"), ResourceBody::Blob(blob))
         }

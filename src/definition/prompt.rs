@@ -376,6 +376,7 @@ impl PromptTool {
             title: Some("Prompts".to_owned()),
             description: located(describe_prompts(prompts), at),
             describe: None,
+            is_hidden: false,
             enabled: Configurable::Fixed(true),
             effect: Located { value: Effect::Reads, at: at.clone() },
             input: Schema {

@@ -34,6 +34,8 @@ pub struct Tool {
     pub description: Located<String>,
     /// A function that computes the description.
     pub describe: Option<Located<String>>,
+    /// Whether `describe` returned an empty text last: lists omit the tool.
+    pub is_hidden: bool,
     /// Whether it is served.
     pub enabled: Configurable<bool>,
     /// Its strongest effect.
@@ -258,7 +260,8 @@ pub static TOOL: Grammar = Grammar {
         optional(
             "describe",
             ValueShape::Text,
-            "A function that returns the description; called again when the graph has changed.",
+            "A function that returns the description, or an empty text while lists are to omit the tool; called again when \
+             the graph has changed.",
         ),
         ENABLED,
         optional(
@@ -369,6 +372,7 @@ pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, V
         title: fields.text("title"),
         description,
         describe: fields.located("describe"),
+        is_hidden: false,
         enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
         effect,
         input,

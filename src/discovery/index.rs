@@ -82,7 +82,7 @@ impl ToolIndex {
     /// An index over the tools that a registry serves.
     pub fn new(registry: &Registry) -> Self {
         let mut index = Self { tools: Vec::new(), postings: HashMap::new(), pieces: HashMap::new() };
-        for (tool, served) in registry.tools.iter().enumerate() {
+        for (tool, served) in registry.tools.iter().filter(|served| !served.definition.is_hidden).enumerate() {
             let (mut length, mut piece_count) = (0.0, 0.0);
             for (word, (weight, in_heading)) in weighted_words(served) {
                 length += weight;

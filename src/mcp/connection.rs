@@ -6,6 +6,7 @@ use super::elicitation::{ElicitationChannel, ElicitationMode, PendingElicitation
 use super::event_hub::{Event, EventHub, read_resource};
 use super::lists::{ListCache, Lists};
 use super::notices::{NOTICE_CAPACITY, NoticeChannel, QueuedNotice, from_logging_level, to_logging_level};
+use super::render::{mcp_error, unexpected_answer_error};
 use super::revision::Revision;
 use super::sender::RequestSender;
 use super::settings::ServerSettings;
@@ -15,6 +16,7 @@ use crate::guard::CancelFlag;
 use crate::primitive_api::{LogLevel, Notice};
 use crate::registry::{MAX_URI_BYTES, SkillIndex};
 use crate::value::Json;
+use arc_swap::ArcSwapOption;
 use rmcp::RoleServer;
 use rmcp::model::{
     CacheScope, ErrorData, InputRequests, InputRequiredResult, InputResponses, LoggingMessageNotificationParam,
@@ -48,6 +50,9 @@ pub(crate) struct McpServer {
     pub(crate) settings: ServerSettings,
     pub(crate) event_hub: Arc<EventHub>,
     pub(crate) list_cache: ListCache,
+    /// What the first page of a list was made of: its other pages continue in it.
+    pub(crate) listed_skills: ArcSwapOption<SkillIndex>,
+    pub(crate) listed_resources: ArcSwapOption<Vec<Json>>,
     pub(crate) state_sealer: StateSealer,
     pub(crate) tasks: Arc<TaskStore>,
     /// The number of active requests. It is limited where requests come in: by the reader of standard input, and by the
@@ -68,6 +73,8 @@ impl McpServer {
             settings,
             event_hub,
             list_cache: ListCache::default(),
+            listed_skills: ArcSwapOption::empty(),
+            listed_resources: ArcSwapOption::empty(),
             state_sealer,
             tasks: Arc::default(),
             active: AtomicUsize::new(0),
@@ -295,6 +302,22 @@ impl Connection {
     /// What the server publishes in a revision.
     pub(crate) fn lists(&self, revision: Revision) -> Arc<Lists> {
         self.server.list_cache.lists(&self.server.settings, self.server.service.as_ref(), revision)
+    }
+
+    /// The current resources.
+    pub(crate) async fn resources(
+        &self,
+        sender: RequestSender<'_>,
+        revision: Revision,
+    ) -> Result<Arc<Vec<Json>>, ErrorData> {
+        match self.answer(Request::ListResources, ElicitationMode::Never, sender, revision).await? {
+            Answer::Resources(all) => {
+                self.server.listed_resources.store(Some(Arc::clone(&all)));
+                Ok(all)
+            }
+            Answer::Error(error) => Err(mcp_error(*error, None, revision)),
+            _ => Err(unexpected_answer_error()),
+        }
     }
 
     /// The current skills. If a function of a pack finds them, a script thread calls it.

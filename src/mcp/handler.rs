@@ -3,7 +3,7 @@
 
 use super::connection::{Connection, Followed};
 use super::elicitation::ElicitationMode;
-use super::list_items::{resource_item, skill_folder_items, skill_item, skill_items, to_protocol_type};
+use super::list_items::{resource_item, skill_folder_items, skill_item, to_protocol_type, to_skill_item};
 use super::lists::{STATUS, paginate, status_item};
 use super::message::{is_removed_method, malformed_params_error, unknown_method_error};
 use super::notices::from_logging_level;
@@ -14,12 +14,13 @@ use super::tool_call::{answer_task, answer_tool_call, cancel_task, get_task};
 use crate::call::{Answer, CompletionTarget, Request};
 use crate::definition::ItemKind;
 use crate::diagnostic::Diagnostic;
-use crate::registry::MAX_URI_BYTES;
+use crate::registry::{MAX_URI_BYTES, Skill};
 use crate::value::Json;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, json};
+use std::sync::Arc;
 
 /// How many resources or skills a page lists by default: there is one for each file or node.
 const DEFAULT_RESOURCE_PAGE_SIZE: usize = 100;
@@ -133,11 +134,10 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = match self.answer(Request::ListResources, ElicitationMode::Never, (&context).into(), revision).await?
-        {
-            Answer::Resources(all) => all,
-            Answer::Error(error) => return Err(mcp_error(*error, None, revision)),
-            _ => return Err(unexpected_answer_error()),
+        let known = cursor_of(request.as_ref()).and_then(|_| self.server.listed_resources.load_full());
+        let all = match known {
+            Some(known) => known,
+            None => self.resources((&context).into(), revision).await?,
         };
         let status = status_item();
         let own = (!all.iter().any(|listed| listed["uri"] == STATUS)).then_some(&status);
@@ -194,10 +194,16 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListSkillsResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = skill_items(&*self.skills((&context).into(), revision).await?);
+        let known = cursor_of(request.as_ref()).and_then(|_| self.server.listed_skills.load_full());
+        let skills = match known {
+            Some(known) => known,
+            None => self.skills((&context).into(), revision).await?,
+        };
+        self.server.listed_skills.store(Some(Arc::clone(&skills)));
+        let all: Vec<&Skill> = skills.iter().map(|(_, skill)| skill.as_ref()).collect();
         let size = Some(self.server.settings.page_size.unwrap_or(DEFAULT_RESOURCE_PAGE_SIZE));
         let (items, next) = paginate("skills", &all, |skill| &skill.uri, cursor_of(request.as_ref()), size)?;
-        let mut result = ListSkillsResult::with_all_items(items);
+        let mut result = ListSkillsResult::with_all_items(items.into_iter().filter_map(to_skill_item).collect());
         finish_list!(self, result, revision, next)
     }
 

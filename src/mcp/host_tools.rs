@@ -73,9 +73,10 @@ impl HostTools {
 
     /// Whether a tool of a pack is listed.
     pub(crate) fn lists(&self, tool: &ServedTool) -> bool {
-        self.discover.as_ref().is_none_or(|discover| {
+        let pinned = |discover: &DiscoverDefinition| {
             tool.definition.discovery.pinned || discover.pin.iter().any(|pattern| matches_name(pattern, &tool.name))
-        })
+        };
+        !tool.definition.is_hidden && self.discover.as_ref().is_none_or(pinned)
     }
 
     /// The names of the tools of the host.

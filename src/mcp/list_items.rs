@@ -214,18 +214,14 @@ pub(crate) fn log_left_out(name: &Json, error: &serde_json::Error) {
     tracing::error!(%name, %error, "omitted from a list: it does not fit the protocol");
 }
 
-/// All skills, in the order of their URIs.
-pub(crate) fn skill_items(skills: &SkillIndex) -> Vec<rmcp::model::Skill> {
-    skills.iter().filter_map(|(_, skill)| to_skill_item(skill)).collect()
-}
-
 /// One skill.
 pub(crate) fn skill_item(skills: &SkillIndex, uri: &str) -> Result<rmcp::model::Skill, ErrorData> {
     let found = skills.get(uri).and_then(|(_, skill)| to_skill_item(skill));
     found.ok_or_else(|| ErrorData::invalid_params(format!("there is no skill `{uri}`"), Some(json!({ "uri": uri }))))
 }
 
-fn to_skill_item(skill: &Skill) -> Option<rmcp::model::Skill> {
+/// A skill as a list item.
+pub(crate) fn to_skill_item(skill: &Skill) -> Option<rmcp::model::Skill> {
     let file = |file: &SkillFile| json!({ "uri": file.uri, "digest": file.digest, "size": file.size });
     let files: Vec<Json> = skill.files.iter().map(file).collect();
     to_protocol_type(json!({ "uri": skill.uri, "frontmatter": skill.frontmatter, "resources": files }))

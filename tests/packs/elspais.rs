@@ -116,6 +116,8 @@ fn key(item: &Value) -> String {
 /// Recorded lines with the root of the workspace filled in; ids and sources are relative with us.
 fn recorded(file: &Path, root: &str) -> Vec<Value> {
     let text = fs::read_to_string(file).unwrap().replace("${ROOT}/.elspais", "@/.elspais").replace("${ROOT}/", "");
+    // The seed calls it `body`.
+    let text = text.replace("\"body_text\":", "\"body\":");
     let text = text.replace("${ROOT}", root).replace("@/", &format!("{root}/"));
     match serde_json::from_str(&text) {
         Ok(whole) => vec![whole],
@@ -148,10 +150,9 @@ fn answers(corpus: &str, golden: &Path, server: &mut Server, root: &str, differe
             differences.add(format!("{what}: failed with {got}"));
             continue;
         }
-        // The original answers a search with a list alone; here it is a page with the total.
-        let search = tool == "search";
-        let (got, wanted) = if search { (&got["results"], &call["result"]["result"]) } else { (&got, &call["result"]) };
-        differences.compare(&what, "", got, wanted);
+        // The original wraps the list of a search.
+        let wanted = if tool == "search" { &call["result"]["result"] } else { &call["result"] };
+        differences.compare(&what, "", &got, wanted);
     }
 }
 
@@ -193,8 +194,8 @@ fn the_hashes_that_are_printed_come_out() {
     fs::copy(folder.join("seed.md"), place.path().join("spec/seed.md")).unwrap();
     let mut server = Server::start(place.path(), "elspais");
     let all = server.well("search", json!({ "query": "" }));
-    assert_eq!(all["total"], 15);
-    for one in all["results"].as_array().unwrap() {
+    assert_eq!(all.as_array().unwrap().len(), 15);
+    for one in all.as_array().unwrap() {
         let got = server.well("get_requirement", json!({ "req_id": one["id"] }));
         assert_eq!(got["computed_hash"], got["hash"], "{}", one["id"]);
     }

@@ -12,6 +12,7 @@ mod support;
 mod by_script;
 mod discovery;
 mod duvet;
+mod duvet_notices;
 mod edit_corpus;
 mod elspais;
 mod examples;

@@ -114,7 +114,7 @@ fn everything(server: &mut Server) -> Value {
     let mut all: Vec<Value> = READS.iter().map(|tool| timeless(&server.well(tool, arguments(tool)))).collect();
     let status = all[0].as_object_mut().unwrap();
     status.retain(|name, _| !["last_refresh", "pending_mutations"].contains(&name.as_str()));
-    let ids: Vec<Value> = all[7]["results"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
+    let ids: Vec<Value> = all[7].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
     for id in ids {
         for tool in ["get_requirement", "get_hierarchy", "get_test_coverage"] {
             all.push(server.well(tool, json!({ "req_id": id })));

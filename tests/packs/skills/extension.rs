@@ -48,7 +48,7 @@ fn every_skill_of_the_corpus_is_right_to_the_byte() {
     let mut server = corpus.serve();
     let listed = server.ask("skills/list", &json!({}))["result"]["skills"].clone();
     let skills = listed.as_array().unwrap();
-    assert_eq!(skills.len(), 25);
+    assert_eq!(skills.len(), 26);
     for skill in skills {
         let uri = skill["uri"].as_str().unwrap();
         let base = uri.strip_suffix("/SKILL.md").unwrap();
@@ -101,11 +101,11 @@ fn bad_and_large_skills_leave_the_list_whole() {
     let mut server = corpus.serve();
     let count =
         |server: &mut Server| server.ask("skills/list", &json!({}))["result"]["skills"].as_array().unwrap().len();
-    assert_eq!(count(&mut server), 26);
+    assert_eq!(count(&mut server), 27);
     // A client that listed skills hears of another.
     corpus.skill("late", "New", "x");
     server.wait(|message| message["method"] == "notifications/resources/list_changed");
-    assert_eq!(count(&mut server), 27);
+    assert_eq!(count(&mut server), 28);
     server.end();
     let log = corpus.log();
     assert!(log.contains("the skill `wide` has 513 files"), "{log}");

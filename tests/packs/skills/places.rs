@@ -1,6 +1,8 @@
 //! Skills where people keep them: links into a folder of dotfiles, and the folders of a monorepo.
 
 use crate::support::home::Home;
+use crate::support::server::Server;
+use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -48,4 +50,60 @@ fn skills_are_found_behind_links_of_the_user_and_in_the_folders_above() {
         command.current_dir(home.workspace().join("packages/web")).args(["call", "skill", "name=deploy"]);
         assert!(!String::from_utf8(command.output().unwrap().stdout).unwrap().contains("Body of"));
     }
+}
+
+/// A workspace with 150 skills, in the order of their numbers.
+fn many() -> Home {
+    let home = Home::with(&[]);
+    for number in 0..150 {
+        let name = format!("skill-{number:03}");
+        home.write(&format!(".claude/skills/{name}/SKILL.md"), &skill(&name));
+    }
+    home
+}
+
+/// Each page would otherwise search all folders again, so that long lists would take quadratic time.
+#[test]
+fn the_pages_of_a_list_continue_in_what_was_found_for_the_first() {
+    for (method, key) in [("skills/list", "skills"), ("resources/list", "resources")] {
+        let home = many();
+        let mut server = Server::start(&home, &["--pack", "skills"]);
+        let first = server.ask(method, &json!({}))["result"].clone();
+        std::fs::remove_file(home.workspace().join(".claude/skills/skill-140/SKILL.md")).unwrap();
+        let next = server.ask(method, &json!({ "cursor": first["nextCursor"] }))["result"].clone();
+        assert!(next[key].to_string().contains("skill-140"), "{next}");
+        let again = server.ask(method, &json!({}))["result"].clone();
+        let last = server.ask(method, &json!({ "cursor": again["nextCursor"] }))["result"].clone();
+        assert!(!last[key].to_string().contains("skill-140"), "{last}");
+        server.end();
+    }
+}
+
+#[test]
+fn a_second_tool_is_listed_only_while_the_list_of_skills_is_cut() {
+    for (settings, is_cut) in [("", false), ("[packs.skills]\nbudget_tokens = 100\n", true)] {
+        let home = many();
+        home.write("toolsd.toml", settings);
+        home.trust();
+        let mut server = Server::start(&home, &["--pack", "skills"]);
+        let listed = server.ask("tools/list", &json!({}))["result"]["tools"].clone();
+        let names: Vec<&str> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        let wanted: &[&str] = if is_cut { &["skill", "find_skill"] } else { &["skill"] };
+        assert_eq!(names, wanted);
+        let text = listed[0]["description"].as_str().unwrap();
+        let head = "Load a skill by name to get specialized instructions.\n\nAvailable skills:\n- skill-000: About";
+        assert!(text.starts_with(head), "{text}");
+        let last = "more; `find_skill` finds skills by words, and lists all)";
+        assert_eq!(text.lines().last().unwrap().ends_with(last), is_cut, "{text}");
+        server.end();
+    }
+}
+
+#[test]
+fn a_text_with_nul_is_sent_as_bytes() {
+    let home = Home::with(&[(".claude/skills/tea/SKILL.md", &skill("tea")), (".claude/skills/tea/a.txt", "a\0b")]);
+    let mut server = Server::start(&home, &["--pack", "skills"]);
+    let read = server.ask("resources/read", &json!({ "uri": "skill://tea/a.txt" }))["result"]["contents"][0].clone();
+    assert_eq!((&read["blob"], &read["text"]), (&json!("YQBi"), &json!(null)));
+    server.end();
 }

@@ -28,8 +28,8 @@ const ALL: &[(&str, Check)] = &[
     ("the_rejected", the_rejected),
     ("the_end_of_the_input", the_end_of_the_input),
     ("the_links_around", the_links_around),
-    ("the_options", |corpus| unless(options(corpus) == (3, 27, true), format!("{:?}", options(corpus)))),
-    ("no_options", |corpus| unless(options(corpus) == (2, 0, false), format!("{:?}", options(corpus)))),
+    ("the_options", |corpus| unless(options(corpus) == (2, 28, true), format!("{:?}", options(corpus)))),
+    ("no_options", |corpus| unless(options(corpus) == (1, 0, false), format!("{:?}", options(corpus)))),
 ];
 
 /// The check of this name.
@@ -70,7 +70,7 @@ fn found_at_the_start(corpus: &Corpus) -> Vec<String> {
     let log = corpus.log();
     let listed = description(&mut server).contains("- custom-plugin:notes: ");
     server.end();
-    unless(listed && log.contains("27 skills found"), log)
+    unless(listed && log.contains("28 skills found"), log)
 }
 
 fn the_tools(corpus: &Corpus) -> Vec<String> {
@@ -78,8 +78,7 @@ fn the_tools(corpus: &Corpus) -> Vec<String> {
     let tools = server.ask("tools/list", &json!({}))["result"]["tools"].clone();
     server.end();
     let schema = &tools[0]["inputSchema"];
-    let is_so = tools.as_array().unwrap().len() == 2
-        && tools[1]["name"] == "find_skill"
+    let is_so = tools.as_array().unwrap().len() == 1
         && tools[0]["name"] == "skill"
         && schema["type"] == "object"
         && schema["properties"]["name"]["type"] == "string"
@@ -92,7 +91,7 @@ fn the_description(corpus: &Corpus) -> Vec<String> {
     let text = description(&mut server);
     server.end();
     let mut lines = text.lines();
-    let head: Vec<&str> = lines.by_ref().take(5).collect();
+    let head: Vec<&str> = lines.by_ref().take(3).collect();
     let names: Vec<&str> = lines.map(|line| line.strip_prefix("- ").unwrap().split(": ").next().unwrap()).collect();
     let expected = [
         "bar",
@@ -109,6 +108,7 @@ fn the_description(corpus: &Corpus) -> Vec<String> {
         "crlf",
         "other-name",
         "nested",
+        "linked",
         "literal",
         "multi",
         "no-trailing-newline",
@@ -124,8 +124,7 @@ fn the_description(corpus: &Corpus) -> Vec<String> {
         "same:same",
     ];
     let is_so = head[0] == "Load a skill by name to get specialized instructions."
-        && head[2].starts_with("There are 27 skills: ")
-        && head[4] == "Available skills:"
+        && head[2] == "Available skills:"
         && names == expected
         && text.contains("\n- user: 用户的全局技能,必读!\n")
         && text.contains("\n- literal: Line one - name: injected: line Line three\n");
