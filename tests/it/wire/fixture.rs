@@ -78,6 +78,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             title: Some(format!("Tool {name}")),
             description: at(format!("The tool {name}")),
             describe: None,
+            is_hidden: false,
             enabled: Configurable::Fixed(true),
             effect: at(effect),
             input: schema(input.clone()),
