@@ -102,7 +102,8 @@ fn execute(line: CommandLine, terminal: Terminal) -> CommandResult {
 
 /// Opens the terminal of the process, without color if the environment disables it.
 fn open_terminal() -> Terminal {
-    Terminal::new(environment_variable("NO_COLOR").is_some_and(|value| !value.is_empty()))
+    let is_dumb = environment_variable("TERM").is_some_and(|terminal| terminal == "dumb");
+    Terminal::new(is_dumb || environment_variable("NO_COLOR").is_some_and(|value| !value.is_empty()))
 }
 
 fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {

@@ -5,7 +5,7 @@ mod foreign_words;
 mod renamed;
 pub mod render;
 
-pub use foreign_words::{FOREIGN_WORDS, ForeignWord, foreign_word, translate_keyword, translate_word};
+pub use foreign_words::{FOREIGN_WORDS, ForeignWord, foreign_word, translate_at, translate_keyword, translate_word};
 pub use printable::{fenced, printable, printable_json, printable_lines, quoted};
 pub use renamed::{RENAMED_CODES, RENAMED_KEYS, RENAMED_PRIMITIVES, RenamedWord, renamed_key, renamed_primitive};
 

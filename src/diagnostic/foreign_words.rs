@@ -17,7 +17,12 @@ const fn foreign(word: &'static str, says: &'static str) -> ForeignWord {
 
 /// Keywords and constants of other languages, sorted, and how a script writes them.
 const FOREIGN_KEYWORDS: &[ForeignWord] = &[
+    foreign("'", "double quotes or backticks around a text; `'a'` is one character,"),
+    foreign("++", "`x += 1`"),
+    foreign("--", "`x -= 1`"),
+    foreign("=>", "a closure as `|x| x + 1`"),
     foreign("=~", "`text.matches(regex)`"),
+    foreign("?", "`if condition { a } else { b }`, which has a value, or `a ?? b` for a missing one,"),
     foreign("and", "`&&`"),
     foreign("async", "the function alone: a call returns when it is done"),
     foreign("await", "the call alone: it returns when it is done"),
@@ -56,6 +61,16 @@ pub fn translate_keyword(word: &str) -> Option<String> {
     Some(format!("a script writes {says} instead of `{word}`"))
 }
 
+/// The same for the word or sign at which a script cannot be read any more.
+pub fn translate_at(rest: &str) -> Option<String> {
+    let end = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
+    let signs = FOREIGN_KEYWORDS.iter().map(|keyword| keyword.word);
+    let mut signs = signs.filter(|sign| !sign.starts_with(char::is_alphabetic) && rest.starts_with(sign));
+    let word = if end > 0 { &rest[..end] } else { signs.next()? };
+    // Constants are known in other spellings only.
+    translate_keyword(word).filter(|_| !matches!(word, "true" | "false" | "import" | "export"))
+}
+
 /// The words, sorted.
 pub const FOREIGN_WORDS: &[ForeignWord] = &[
     foreign("any", "`some`"),
@@ -73,11 +88,14 @@ pub const FOREIGN_WORDS: &[ForeignWord] = &[
     foreign("endswith", "`ends_with`"),
     foreign("enumerate", "`for (item, index) in list`"),
     foreign("every", "`all`"),
+    foreign("exec", "`run`, with a `run` grant for the program"),
+    foreign("fetch", "`run` of curl, with a `run` grant for it that has `network = true`"),
     foreign("find", "`find` of arrays, `index_of` of strings, `find_all` for every match of a pattern"),
     foreign("findall", "`find_all`"),
     foreign("flat", "`flatten`"),
     foreign("flat_map", "`map`, then `flatten`"),
     foreign("flatmap", "`map`, then `flatten`"),
+    foreign("float", "`parse_float` of a text, `to_float` of a number"),
     foreign("fold", "`reduce`, with the start as its last argument"),
     foreign("foreach", "`for item in list`"),
     foreign("getenv", "`env`"),
@@ -86,8 +104,10 @@ pub const FOREIGN_WORDS: &[ForeignWord] = &[
     foreign("groupby", "`group_by`"),
     foreign("has_path", "`walk`, then `contains`"),
     foreign("having", "`filter` after `group_by`"),
+    foreign("http_get", "`run` of curl, with a `run` grant for it that has `network = true`"),
     foreign("includes", "`contains`, or the operator `in`"),
     foreign("indexof", "`index_of`"),
+    foreign("int", "`parse_int` of a text, `to_int` of a number"),
     foreign("isdisjoint", "`intersection`, then `is_empty`"),
     foreign("join", "`join` for strings; for tables `group_by` and `map`, for graphs `neighbors`"),
     foreign("json.dumps", "`to_json`"),
@@ -114,14 +134,19 @@ pub const FOREIGN_WORDS: &[ForeignWord] = &[
     foreign("sorted", "`sort`"),
     foreign("splitlines", "`lines`"),
     foreign("startswith", "`starts_with`"),
+    foreign("str", "`to_string`"),
     foreign("strftime", "`format_time`"),
     foreign("strip", "`trim`"),
     foreign("strptime", "`parse_time`"),
+    foreign("subprocess", "`run`, with a `run` grant for the program"),
     foreign("successors", "`neighbors` in the direction \"out\""),
+    foreign("system", "`run`, with a `run` grant for the program"),
     foreign("take_while", "`index_of` with a function, then `take`"),
+    foreign("to_str", "`to_string`"),
     foreign("to_undirected", "the direction \"both\" of `walk` and `neighbors`"),
     foreign("tolowercase", "`to_lower`"),
     foreign("topological_sort", "`dependency_order`"),
+    foreign("tostring", "`to_string`"),
     foreign("touppercase", "`to_upper`"),
     foreign("upper", "`to_upper`"),
     foreign("walkdir", "`find_files`"),

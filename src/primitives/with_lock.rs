@@ -71,11 +71,15 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let path = args.path("path")?;
     let world = context.host.world();
     let (mut lock, waited) = taken(context, path, timeout)?;
-    let stale = stale(path, lock.left())?;
+    let left = lock.left().to_owned();
+    let stale = stale(path, &left)?;
     if let Some(note) = &stale {
         warn(context, path, note);
     }
-    lock.note(&write_note(lock.pid(), also, &time::format(world.now_ms(), None)?, &said))?;
+    // The note of another program stays: the lock is that of the file, whatever is in it.
+    if stale.is_some() || left.trim().is_empty() {
+        lock.note(&write_note(lock.pid(), also, &time::format(world.now_ms(), None)?, &said))?;
+    }
     let waited_ms = i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
     let stale = stale.map_or(Value::Null, |note| Value::from_json(&note.into()));
     let reported = Value::map([
@@ -95,16 +99,14 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
 //# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
 //# reported.
 fn stale(path: &str, text: &str) -> Result<Option<Map<String, Json>>> {
-    if text.trim().is_empty() {
+    if text.trim().is_empty() || is_foreign_note(text) && read_note(text).is_none() {
         return Ok(None);
     }
     //= docs/spec.md#writes
     //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
     read_note(text).map(Some).ok_or_else(|| {
         let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock of toolsd");
-        Diagnostic::new(Code::WORLD, message)
-            .help("if it is the note of another program that has ended, delete the file")
-            .author_help("lock a separate file next to it, such as `.lock-NAME`")
+        Diagnostic::new(Code::WORLD, message).author_help("lock a separate file next to it, such as `.lock-NAME`")
     })
 }
 
@@ -180,6 +182,16 @@ fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
         .author_help("retry later, or set a longer `timeout_ms`")
 }
 
+/// Whether a text is the note of another program: an object that names a process.
+fn is_foreign_note(text: &str) -> bool {
+    let note: Option<Map<String, Json>> = serde_json::from_str(text.trim()).ok();
+    let names_process = |note: Map<String, Json>| PIDS.iter().any(|name| note.get(*name).is_some_and(Json::is_u64));
+    note.is_some_and(names_process)
+}
+
+/// The fields in which programs name their process.
+const PIDS: [&str; 3] = ["pid", "owner_pid", "process_id"];
+
 /// Reads a note that [`write_note`] wrote: an object with a process and the time at which it took the lock. A file of
 /// another program may hold a number, or an object with a `pid`.
 fn read_note(text: &str) -> Option<Map<String, Json>> {
@@ -215,12 +227,12 @@ mod tests {
         let written = write_note(7, Some("owner_pid"), "2026-01-01T00:00:00Z", &json!({ "purpose": "a test" }));
         assert_eq!(read_note(&format!("{written}\n")).map(|note| note["pid"].clone()), Some(json!(7)));
         assert_eq!(stale("a/b", " \n").map_err(|error| error.message), Ok(None));
+        for text in ["{\"pid\": 7}", "{\"owner_pid\": 8}", "{\"pid\": 7, \"since\": \"spring\"}"] {
+            assert_eq!((stale("a/b", text).map_err(|error| error.message), read_note(text)), (Ok(None), None), "{text}");
+        }
         for text in [
             "0",
             "4242\nhost\n",
-            "{\"pid\": 7}",
-            "{\"owner_pid\": 8, \"since\": \"2026-01-01T00:00:00Z\"}",
-            "{\"pid\": 7, \"since\": \"spring\"}",
             "{\"pid\": -1, \"since\": \"2026-01-01T00:00:00Z\"}",
             "[1]",
             "one\n",

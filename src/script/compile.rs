@@ -7,7 +7,7 @@ use super::engine::empty_engine;
 use super::errors::{describe_parse_error, diagnose, error_from_caught_map};
 use super::execution::current;
 use super::unbalanced::describe_unbalanced;
-use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::diagnostic::{Code, Diagnostic, Result, translate_at};
 use crate::guard::{CancelFlag, Guard, Limits};
 use crate::source::{Place, Source};
 use crate::value::{CaughtError, Value};
@@ -101,7 +101,8 @@ fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Re
         let line = error.1.line().unwrap_or(usize::MAX);
         let start = source.offset(line, error.1.position().unwrap_or(1));
         let mut diagnostic = *describe_parse_error(&error.0).at(source.place(start..start + 1));
-        if let Some(help) = describe_unbalanced(&source.text, start, &error.0) {
+        let translated = || source.text.get(start..).and_then(translate_at).filter(|_| diagnostic.help.is_none());
+        if let Some(help) = translated().or_else(|| describe_unbalanced(&source.text, start, &error.0)) {
             diagnostic.help = Some(help);
         }
         errors.push(diagnostic);

@@ -12,7 +12,7 @@ use toolsd::primitive_api::Family;
 use toolsd::primitives;
 
 /// The pages that build on each other, in one folder.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 13] = [
     "1-first-tool.md",
     "2-resources-and-prompts.md",
     "3-graph.md",
@@ -24,7 +24,12 @@ const PAGES: [&str; 11] = [
     "10-editors.md",
     "11-a-catalogue-for-fifty.md",
     "12-one-script-many-calls.md",
+    "13-programs-and-secrets.md",
+    "14-recipes.md",
 ];
+
+/// Pages that need a program which a machine may lack.
+const PROGRAMS: [(&str, &str); 2] = [("13-programs-and-secrets.md", "curl"), ("14-recipes.md", "sqlite3")];
 
 /// The page that quotes a pack.
 const QUOTES: &str = "7-a-whole-pack.md";
@@ -62,11 +67,18 @@ fn run(home: &Home, at: &str, text: &str) -> Vec<String> {
         let (command, expected) = part.split_once('\n').unwrap();
         let folder = home.workspace().canonicalize().unwrap();
         let words = words(&command.replace(SHOWN, folder.to_str().unwrap()));
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let variables = words.iter().map_while(|word| word.split_once('='));
+        let variables: Vec<(&str, &str)> = variables.filter(|(name, _)| !name.contains('/')).collect();
+        let words: Vec<&str> = words[variables.len()..].iter().map(String::as_str).collect();
         let said = match words[0] {
             // It asks, and a person answers at a terminal.
             "toolsd" if words.contains(&"trust") => home.at_terminal(&words[1..], "y"),
-            "toolsd" => home.run(&words[1..]),
+            "toolsd" => home.run_with(&words[1..], &variables),
+            "sqlite3" => {
+                let mut command = home.command_of("sqlite3");
+                assert!(command.args(&words[1..]).status().unwrap().success(), "{at}: {command:?}");
+                continue;
+            }
             "mkdir" => {
                 fs::create_dir_all(home.workspace().join(words[1])).unwrap();
                 continue;
@@ -135,6 +147,13 @@ fn every_page_does_what_it_says() {
     let home = Home::with(&[]);
     let mut wrong = Vec::new();
     for name in PAGES {
+        let lacks = |(page, program): &&(&str, &str)| {
+            *page == name && home.command_of(program).arg("--version").output().is_err()
+        };
+        if let Some((_, program)) = PROGRAMS.iter().find(lacks) {
+            eprintln!("{name} is passed over: there is no {program}");
+            continue;
+        }
         for (number, (info, text)) in blocks(name).into_iter().enumerate() {
             let at = format!("{name}, block {}", number + 1);
             wrong.extend(match info.split_once(' ') {

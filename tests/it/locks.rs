@@ -42,7 +42,7 @@ fn the_cases_of_the_gate_hold() {
     let (_home, workspace) = workspace();
     let tested = toolsd(&workspace, &["test", "--format", "json"]).output().unwrap();
     assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stdout));
-    assert_eq!(said(&tested)["passed"], 8);
+    assert_eq!(said(&tested)["passed"], 9);
 }
 
 //= docs/spec.md#calls

@@ -19,7 +19,7 @@ const PROJECTS: [(&str, &str, Calls); 5] = [
             ("save_mutations", r#"{"save_branch": false}"#),
         ],
     ),
-    ("skills", "skills/corpus/proj", &[]),
+    ("skills", "skills/corpus/proj", &[("skill", r#"{"name": "bar"}"#)]),
     (
         "spec-kitty",
         "spec-kitty/corpus/s3-tasked",

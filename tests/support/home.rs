@@ -95,7 +95,14 @@ impl Home {
 
     /// Runs a command.
     pub fn run(&self, words: &[&str]) -> Said {
-        let Output { status, stdout, stderr } = output_in_time(self.command().args(words));
+        self.run_with(words, &[])
+    }
+
+    /// Runs a command with variables of the environment.
+    pub fn run_with(&self, words: &[&str], variables: &[(&str, &str)]) -> Said {
+        let mut command = self.command();
+        command.args(words).envs(variables.iter().copied());
+        let Output { status, stdout, stderr } = output_in_time(&mut command);
         Said {
             code: status.code().unwrap(),
             out: String::from_utf8(stdout).unwrap(),

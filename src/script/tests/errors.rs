@@ -242,3 +242,20 @@ fn each_function_reports_its_first_error() {
     let (_, errors) = Program::compile(&[("a.rhai", "fn a() { \"open }\nfn b() { oox }\n")]);
     assert_eq!(errors.len(), 1, "{errors:#?}");
 }
+
+#[test]
+fn a_sign_or_word_of_another_language_is_translated_where_the_script_stops() {
+    for (line, says) in [
+        ("let a = 'abc';", "double quotes"),
+        ("let a = true ? 1 : 2;", "`if condition { a } else { b }`"),
+        ("x++;", "`x += 1`"),
+        ("if x == 1 and x == 2 { }", "`&&`"),
+        ("let f = x => x + 1;", "`|x| x + 1`"),
+        ("let a = x is 1;", "`==`"),
+    ] {
+        let text = format!("fn t() {{ let x = 1; {line} 1 }}");
+        let (_, errors) = Program::compile(&[("p/a.rhai", &text)]);
+        let help = errors.first().and_then(|error| error.help.clone()).unwrap_or_default();
+        assert!(help.contains(says), "{line}: {help}");
+    }
+}

@@ -329,7 +329,7 @@ fn a_dead_holder_frees_its_lock() {
     let path = root.join(".kittify/.lock-WP01");
     // `exec` leaves one process that holds the lock.
     let script = format!(
-        "exec 9>>'{0}'; flock 9 || exit 9; echo '{{\"pid\": 99999999}}' > '{0}'; exec sleep 600",
+        "exec 9>>'{0}'; flock 9 || exit 9; echo '{{\"pid\": 99999999, \"since\": \"2026-01-01T00:00:00Z\"}}' > '{0}'; exec sleep 600",
         path.display()
     );
     let Ok(mut holder) = Command::new("sh").args(["-c", &script]).spawn() else { return };
