@@ -17,7 +17,7 @@ pub fn check_size(bytes: usize) -> Result<()> {
 }
 
 /// Smaller sizes are not reserved, because the guard notices them soon enough.
-pub const MIN_RESERVED_BYTES: usize = 64 << 10;
+const MIN_RESERVED_BYTES: usize = 64 << 10;
 
 //= docs/spec.md#primitives
 //# A primitive MUST check the memory limit before it allocates memory of a size that a script chose.

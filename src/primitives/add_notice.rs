@@ -15,7 +15,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"add_notice("the pot is half full")"#, "null"),
-        Example::fails("add_notice(1)", "must be a string"),
+        Example::fails("add_notice(1)", "takes string"),
     ],
     run,
 };

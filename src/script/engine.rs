@@ -55,8 +55,6 @@ fn engine_with(functions: &Shared<Module>) -> Engine {
         .set_max_call_levels(MAX_CALL_LEVELS)
         .set_max_expr_depths(MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_DEPTH)
         .set_optimization_level(OptimizationLevel::None)
-        // Its own `+` and `+=` of texts and lists do not ask for memory: those of `language` do.
-        .set_fast_operators(true)
         .disable_symbol("eval")
         .disable_symbol("import")
         .disable_symbol("export");

@@ -3,7 +3,6 @@
 
 use super::convert::{ClosureOrigin, HandleBox, RhaiResult, from_value, raise, to_value};
 use super::iteration;
-use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::{self, CheckedIterator, ITEM};
 use crate::letters;
@@ -93,21 +92,6 @@ fn letters_of(text: &str) -> Vec<Dynamic> {
 
 /// A text joined with any value is a text. A number before a text works too.
 fn register_text_joins(module: &mut Module) {
-    pure("+").set_into_module(module, |context: NativeCallContext, a: &str, b: ImmutableString| {
-        bounded::reserve(a.len() + b.len()).map_err(|error| raise(error, &context))?;
-        unless_stopped(&context, [a, &b].concat())
-    });
-    FuncRegistration::new("+=").set_into_module(
-        module,
-        |context: NativeCallContext, text: &mut ImmutableString, more: ImmutableString| -> RhaiResult<()> {
-            // Short parts are added in place. A long one may be a copy of the text.
-            if more.len() >= bounded::MIN_RESERVED_BYTES {
-                bounded::reserve(text.len() + more.len()).map_err(|error| raise(error, &context))?;
-            }
-            *text += more;
-            unless_stopped(&context, ())
-        },
-    );
     pure("+").set_into_module(module, |context: NativeCallContext, text: &str, other: Dynamic| {
         unless_stopped(&context, format!("{text}{}", to_text(&other)))
     });
