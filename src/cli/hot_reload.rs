@@ -6,11 +6,11 @@ use crate::call::{HostChange, RefreshSchedule, Service};
 use crate::definition::SETTINGS_FILE;
 use crate::distribution::LOCK_FILE;
 use crate::guard::CancelFlag;
-use crate::registry::{FOLDERS, Registry, WORKSPACE_FOLDER};
+use crate::registry::{FOLDERS, PackChoice, Registry, WORKSPACE_FOLDER, expand_places};
 use crate::script::STACK_BYTES;
 use crate::surface::SURFACE_FILE;
 use crate::watch::{Reach, WantedPaths, Watcher, concerns, shortage};
-use crate::world::disk::config_folder;
+use crate::world::disk::{config_folder, home_folder};
 use crate::world::path;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -32,9 +32,13 @@ impl HotReload {
         let refresher = GraphRefresher::start(service);
         let (packs, root, layers) = (refresher.sender(), context.workspace.root().to_owned(), layer_paths(context));
         let (wanting, telling) = (Arc::clone(service), Arc::clone(service));
+        let worlds = context.pack_source(PackChoice::ByMarkers).ok().map(Arc::new);
         let pack_paths = move |registry: &Registry| {
-            let markers = registry.dormant.iter().flat_map(|(_, markers)| markers);
-            let markers = markers.map(|marker| (PathBuf::from(path::join(&root, marker)), Reach::Itself));
+            let expand = |(_, markers): &(String, Vec<String>)| {
+                worlds.as_ref().map_or_else(Vec::new, |worlds| expand_places(markers, &root, worlds.as_ref()))
+            };
+            let markers = registry.dormant.iter().flat_map(expand);
+            let markers = markers.map(|marker| (PathBuf::from(place_of_marker(&root, &marker)), Reach::Itself));
             (PathBuf::from(&root), markers.chain(layers.clone()).collect::<WantedPaths>())
         };
         let wanted_paths = pack_paths.clone();
@@ -64,6 +68,14 @@ impl HotReload {
             service.changes().announce(&HostChange::Lists { tools: false, prompts: false, resources: false });
         }
         Self { _watcher: watcher, _refresher: refresher }
+    }
+}
+
+/// Where a dormant pack looks for a marker.
+fn place_of_marker(root: &str, marker: &str) -> String {
+    match (marker.strip_prefix("~/"), home_folder()) {
+        (Some(rest), Some(home)) => path::join(&home, rest),
+        _ => path::join(root, marker),
     }
 }
 

@@ -318,16 +318,29 @@ fn a_graph_is_refreshed_when_an_ignored_folder_that_it_scans_changes() {
 //# A pack MUST be active by default only where one of its `activate_if_exists` paths exists.
 #[test]
 fn the_first_file_that_activates_a_pack_is_noticed() {
-    let home = Home::with(&[]);
-    let marked = HEAD.replace("[pack]", "[pack]\nactivate_if_exists = [\".pots/kinds/pot.toml\"]");
-    home.write("layer/tools.d/a.toml", &format!("{marked}{}text = \"x\"\n", tool("say")));
-    let mut server = Server::start(&home, &["--dir", "layer"]);
-    std::thread::sleep(Duration::from_secs(1));
-    assert!(!server.ask("tools/list", &json!({})).to_string().contains("say"));
-    home.write(".pots/kinds/pot.toml", "");
-    server.hears("notifications/tools/list_changed");
-    assert!(server.ask("tools/list", &json!({})).to_string().contains("say"));
-    server.end();
+    // The workspace itself, a folder above it up to that of the repository, and the home folder.
+    for (marker, first) in [
+        (".pots/kinds/pot.toml", "workspace/.pots/kinds/pot.toml"),
+        (".../.pots", "workspace/.pots/pot.toml"),
+        (".../.pots", ".pots/pot.toml"),
+        ("~/.pots", "home/.pots/pot.toml"),
+    ] {
+        let home = Home::with(&[]);
+        let above = home.workspace().parent().unwrap().to_owned();
+        std::fs::create_dir(above.join(".git")).unwrap();
+        let marked = HEAD
+            .replace("[pack]", &format!("[pack]\nactivate_if_exists = [\"{marker}\"]\ngrants.read = [\"{marker}\"]"));
+        home.write("layer/tools.d/a.toml", &format!("{marked}{}text = \"x\"\n", tool("say")));
+        let mut server = Server::start(&home, &["--dir", "layer"]);
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(!server.ask("tools/list", &json!({})).to_string().contains("say"), "{marker}");
+        let first = above.join(first);
+        std::fs::create_dir_all(first.parent().unwrap()).unwrap();
+        std::fs::write(first, "").unwrap();
+        server.hears("notifications/tools/list_changed");
+        assert!(server.ask("tools/list", &json!({})).to_string().contains("say"), "{marker}");
+        server.end();
+    }
 }
 
 /// Other programs of the user may hold all watches of the system.
