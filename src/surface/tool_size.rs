@@ -40,10 +40,13 @@ impl ToolSize {
     /// The size of a tool with this public name and this description.
     pub fn of(name: &str, description: &str, tool: &Tool, contract: &CallContract) -> Self {
         let hints = tool.effective_hints();
-        let annotations = json!({
+        let mut annotations = json!({
             "readOnlyHint": hints.read_only, "destructiveHint": hints.destructive,
             "idempotentHint": hints.idempotent, "openWorldHint": hints.open_world,
         });
+        if let Some(title) = &tool.title {
+            annotations["title"] = json!(title);
+        }
         let output = contract.output.as_ref().map(|output| Json::Object((*object_output_schema(output)).clone()));
         let parts = [
             ("name", Some(json!(name))),
