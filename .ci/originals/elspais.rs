@@ -75,10 +75,12 @@ impl Original for Elspais {
         }
         let there = there.as_array().ok_or("the original answers with no list")?;
         let answer = |((call, here), there): ((&(String, Value), &Value), &Value)| {
-            // The original answers a search with a list alone, the pack with a page of it.
-            let search = call.0 == "search";
-            let (here, there) = if search { (&here["results"], &there["result"]) } else { (here, there) };
-            let (here, there) = (once(here), once(there));
+            // The original wraps the list of a search, and calls the text of a requirement `body_text`.
+            let there = if call.0 == "search" { &there["result"] } else { there };
+            let (here, mut there) = (once(here), once(there));
+            if let Some(body) = there.as_object_mut().and_then(|map| map.shift_remove("body_text")) {
+                there["body"] = body;
+            }
             let (here, there) = (&here, &there);
             Answer { question: asked(call), here: plain(here, &folder), there: plain(there, &folder) }
         };
