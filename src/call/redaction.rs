@@ -13,10 +13,13 @@ pub(super) fn redact_answer(answer: &mut Answer) {
     }
     match answer {
         Answer::Tool(outcome) => redact_outcome(outcome),
-        Answer::Contents(contents) => contents.parts.iter_mut().for_each(|(uri, _, body)| {
-            redact_text(uri);
-            redact_body(body);
-        }),
+        Answer::Contents(contents) => {
+            contents.parts.iter_mut().for_each(|(uri, _, body)| {
+                redact_text(uri);
+                redact_body(body);
+            });
+            contents.notices.iter_mut().for_each(redact_text);
+        }
         Answer::Messages { description, messages } => {
             description.iter_mut().for_each(redact_text);
             messages.iter_mut().for_each(|(_, content)| redact_content(content));

@@ -43,7 +43,7 @@ fn leak() {
 }
 fn introduce() { #{ text: leak() } }
 fn describe() { leak() }
-fn read_all(args) { leak() }
+fn read_all(args) { add_notice(leak()); leak() }
 fn complete(typed) { [leak()] }
 fn build(g, config) { g.scan_files(find_files("notes/*.md"), "scan", env("SEED_HOST")); }
 fn scan(f, document, args) { f.add_warning(args); f.add_node("note", "a", #{}); }
