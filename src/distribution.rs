@@ -16,7 +16,7 @@ pub use commit::Revision;
 pub use content::LayerContent;
 pub use fetched::{FetchedLayer, Provenance};
 pub use lock_file::{LOCK_FILE, LockFile, LockedLayer, RESTORE_LOCK};
-pub use remote::Remote;
+pub use remote::{Remote, parse_version};
 pub use serving::{LayerState, ProjectLayers, is_trusted};
 pub use store::LayerStore;
 

@@ -19,7 +19,7 @@ use crate::value::Json;
 use crate::watch::shortage;
 use crate::world::disk::{self, Disk, OtherWriter, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};
 use crate::world::memory::MemoryWorld;
-use crate::world::{Ambient, Files, World, path};
+use crate::world::{Ambient, Files, Lock, World, path};
 use serde_json::json;
 use std::sync::{Arc, Once};
 
@@ -539,11 +539,11 @@ fn is_record_there(folder: &str) -> Result<bool> {
     })
 }
 
-/// Changes the record of trust.
+/// Changes the record of trust. Returns its lock: as long as it is held, no other process changes the record.
 ///
 /// # Errors
 /// The record is in this workspace, or cannot be written.
-pub fn change_trust_record(workspace: &str, change: impl FnOnce(&mut TrustRecord)) -> Result<()> {
+pub fn change_trust_record(workspace: &str, change: impl FnOnce(&mut TrustRecord)) -> Result<Box<dyn Lock>> {
     let Some(folder) = trust_folder() else {
         let diagnostic = Diagnostic::new(Code::WORLD, "there is no folder for the record of trust");
         return Err(diagnostic.help("set `HOME`"));
@@ -551,9 +551,10 @@ pub fn change_trust_record(workspace: &str, change: impl FnOnce(&mut TrustRecord
     refuse_misled(&folder, workspace)?;
     disk::make_private_folder(&folder)?;
     is_record_there(&folder)?;
-    TrustRecord::change(&Disk::new(&folder, [])?, change)?;
+    let held = TrustRecord::change(&Disk::new(&folder, [])?, change)?;
     // A umask may have let the group write the file that is new: then it would not be believed.
-    disk::take_write_from_others(&path::join(&folder, TRUST_RECORD))
+    disk::take_write_from_others(&path::join(&folder, TRUST_RECORD))?;
+    Ok(held)
 }
 
 //= docs/spec.md#trust

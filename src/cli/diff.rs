@@ -36,7 +36,7 @@ pub enum AcceptedChange {
     Breaking,
     /// The packs ask for more than before.
     Widens,
-    /// A tag names another commit than before.
+    /// A tag names another commit than before, or a branch does not contain the commit that is locked.
     Moved,
 }
 

@@ -237,16 +237,16 @@ impl Project {
             like: None,
         };
         let files: Vec<FileChange> = changes.iter().map(change).collect();
-        let mut written = Ok(());
-        // While one process changes the record, no other one writes the files of a project.
-        change_trust_record(context.workspace.root(), |record| {
-            written = self.check_unchanged(context).and_then(|()| context.workspace.apply(&files));
-            if written.is_ok() {
-                let trust = record.workspace_mut(context.workspace.root());
-                self.trust(trust, &states);
+        let mut is_unchanged = Ok(());
+        // Trust comes first: a process that is killed in between leaves files that are trusted, as they were before. While one
+        // process holds the record, no other one writes the files of a project.
+        let _held = change_trust_record(context.workspace.root(), |record| {
+            is_unchanged = self.check_unchanged(context);
+            if is_unchanged.is_ok() {
+                self.trust(record.workspace_mut(context.workspace.root()), &states);
             }
         })?;
-        written?;
+        is_unchanged.and_then(|()| context.workspace.apply(&files))?;
         Ok(changes.into_iter().map(|(file, _)| file).collect())
     }
 

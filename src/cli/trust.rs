@@ -361,7 +361,7 @@ impl TrustListing {
         let root = context.workspace.root();
         self.rows.iter().try_for_each(|row| keep_trusted(&row.bytes))?;
         self.layers.iter().try_for_each(ListedLayer::keep)?;
-        change_trust_record(root, |record| self.allow(record.workspace_mut(root), until))
+        change_trust_record(root, |record| self.allow(record.workspace_mut(root), until)).map(drop)
     }
 
     /// Writes layers that are trusted because of their signer into the record of trust: should a later version be
@@ -376,6 +376,7 @@ impl TrustListing {
             let trust = record.workspace_mut(root);
             signed.iter().for_each(|layer| layer.allow(trust, false));
         })
+        .map(drop)
     }
 
     fn layers_json(&self) -> Json {

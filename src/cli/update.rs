@@ -7,7 +7,7 @@ use super::options::{CommandResult, Exit, OutputFormat};
 use super::project::{Project, RemoteLayer, remote_layers};
 use crate::definition::{SETTINGS_FILE, WantedRevision};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::distribution::{LAYER, LayerState, LayerStore, LockedLayer, Provenance, Remote};
+use crate::distribution::{LAYER, LayerState, LockedLayer, Provenance, Remote, parse_version};
 use crate::edit::replace_key;
 use crate::registry::Registry;
 use crate::surface::{SURFACE_FILE, surface};
@@ -134,9 +134,10 @@ impl UpdateCommand {
             return Ok(None);
         }
         let before = project.lock.layer(name).cloned();
-        let state = project.fetch(context, &remote, &layer, self.accept.contains(&AcceptedChange::Moved))?;
-        if let (None, Some(before), Some(now)) = (&self.to, &before, &state.provenance) {
-            refuse_older(before, now)?;
+        let accepts_moved = self.accept.contains(&AcceptedChange::Moved);
+        let state = project.fetch(context, &remote, &layer, accepts_moved)?;
+        if let (false, Some(before), Some(now)) = (accepts_moved, &before, &state.provenance) {
+            refuse_taken_back(&remote, before, &layer, now)?;
         }
         Ok(Some(Move { before, state }))
     }
@@ -152,16 +153,30 @@ fn accepting(refused: &[&Change]) -> String {
     words.join(",")
 }
 
-/// Refuses a commit that is older than the locked one: a publisher took a tag back, or a branch. A person who names it gets
-/// it.
-fn refuse_older(before: &LockedLayer, now: &Provenance) -> Result<()> {
-    let known = LayerStore::of_user()?.provenance(&before.content).filter(|known| known.git == now.git);
-    let Some(known) = known.filter(|known| known.time > now.time) else { return Ok(()) };
-    let (name, label) = (&before.name, now.label());
-    let message = format!("layer {name} would go back: {label} is older than {}, which is locked", known.label());
-    let to = now.tag.as_ref().unwrap_or(&now.commit);
-    Err(Diagnostic::new(LAYER, message)
-        .help(format!("ask its publisher why; `toolsd update {name} --to {to}` takes it")))
+/// Refuses what a publisher took back: a lower version than the locked one, or a branch without the locked commit. Whoever
+/// asks for something else in `toolsd.toml`, or with `--to`, gets it.
+fn refuse_taken_back(remote: &Remote, before: &LockedLayer, layer: &RemoteLayer, now: &Provenance) -> Result<()> {
+    let (name, locked) = (&before.name, &before.commit);
+    if before.wanted != layer.wanted.describe() || before.git != now.git {
+        return Ok(());
+    }
+    let message = match &layer.wanted {
+        WantedRevision::Branch(branch) if !remote.contains(branch, locked)? => {
+            format!(
+                "branch {branch} of {name} was rewritten: commit {locked}, which is locked, is not in its history any more"
+            )
+        }
+        WantedRevision::Version(_) if is_lower(now.tag.as_ref(), before.tag.as_ref()) => {
+            format!("layer {name} would go back: {} is lower than {}, which is locked", now.label(), before.label())
+        }
+        _ => return Ok(()),
+    };
+    let error = Diagnostic::new(LAYER, message);
+    Err(error.help(format!("ask its publisher why; `toolsd update {name} --accept moved` takes it")))
+}
+
+fn is_lower(tag: Option<&String>, other: Option<&String>) -> bool {
+    tag.zip(other).and_then(|(tag, other)| Some(parse_version(tag)? < parse_version(other)?)).unwrap_or(false)
 }
 
 /// Writes another tag, branch or commit into `toolsd.toml`.

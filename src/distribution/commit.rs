@@ -114,15 +114,13 @@ fn read_batch(mut bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     Some(blobs)
 }
 
-/// Fails if git did, with its last line.
+/// Fails if git did, with all that it said: the cause may be a line of ssh, or of the server.
 pub(super) fn checked(output: UserGitOutput) -> Result<UserGitOutput> {
     if output.succeeded {
         return Ok(output);
     }
-    let mut lines = output.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
-    // What explains the most is the line of the cause, not the advice that follows it.
-    let cause = lines.clone().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-    let cause = cause.or_else(|| lines.next_back()).unwrap_or("git printed no reason").to_owned();
+    let lines: Vec<&str> = output.stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let said = if lines.is_empty() { "git printed no reason".to_owned() } else { lines.join(" ") };
     let help = format!("toolsd ran `{}`: the same command in your shell shows whether git may read it", output.command);
-    Err(Diagnostic::new(Code("git"), cause).help(help))
+    Err(Diagnostic::new(Code("git"), said).help(help))
 }

@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 /// Where a fetched commit or tag is kept in the temporary repository.
 const FETCHED: &str = "refs/toolsd/fetched";
 
+/// Where the history of a branch is kept in it.
+const HISTORY: &str = "refs/toolsd/history";
+
 /// A repository, and a temporary one for what is fetched from it.
 pub struct Remote {
     url: String,
@@ -26,7 +29,7 @@ impl Remote {
     /// Asks a repository for its branches and tags.
     ///
     /// # Errors
-    /// Git cannot reach it; the error has the last line of git.
+    /// Git cannot reach it; the error has what git and ssh said.
     pub fn open(url: &str) -> Result<Self> {
         let git = UserGit::new()?;
         let listed = checked(git.run(&["ls-remote", "--heads", "--tags", "--", url], b"")?)?;
@@ -218,6 +221,20 @@ impl Remote {
         Ok((commit.to_owned(), time.parse().unwrap_or(0)))
     }
 
+    /// Whether the history of a branch contains a commit. Only commits are fetched, if the server can omit the rest.
+    ///
+    /// # Errors
+    /// Git cannot fetch the branch.
+    pub fn contains(&self, branch: &str, commit: &str) -> Result<bool> {
+        let refspec = format!("+refs/heads/{branch}:{HISTORY}");
+        // All of it, although what was fetched before has no parents here.
+        let all = "--depth=2147483647";
+        let words = ["fetch", "--quiet", all, "--filter=tree:0", "--no-tags", "--", &self.url, &refspec];
+        checked(self.git.run(&words, b"")?)?;
+        // It fails, too, where the commit is not there at all.
+        Ok(self.git.run(&["merge-base", "--is-ancestor", commit, HISTORY], b"")?.succeeded)
+    }
+
     fn names<'a>(&'a self, begin: &'a str) -> impl Iterator<Item = &'a str> + Clone {
         self.refs.keys().filter_map(move |name| name.strip_prefix(begin))
     }
@@ -233,7 +250,7 @@ impl Remote {
     }
 }
 
-/// `v1.2.3` or `1.2.3` as a version.
-fn parse_version(tag: &str) -> Option<Version> {
+/// `v1.2.3` or `1.2.3` as a version; `None` for another tag.
+pub fn parse_version(tag: &str) -> Option<Version> {
     Version::parse(tag.strip_prefix('v').unwrap_or(tag)).ok()
 }

@@ -5,7 +5,7 @@ use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use crate::world::disk::main_worktree_path;
-use crate::world::{LockAttempt, Workspace};
+use crate::world::{Lock, LockAttempt, Workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -113,19 +113,20 @@ impl TrustRecord {
         self.workspaces.entry(main_worktree_path(root)).or_default()
     }
 
-    /// Changes the record while no other process does.
-    pub fn change(folder: &dyn Workspace, change: impl FnOnce(&mut Self)) -> Result<()> {
-        let _held = lock(folder)?;
+    /// Changes the record while no other process does. Returns the lock: as long as it is held, no other process does.
+    pub fn change(folder: &dyn Workspace, change: impl FnOnce(&mut Self)) -> Result<Box<dyn Lock>> {
+        let held = lock(folder)?;
         let mut record = Self::load(folder)?;
         change(&mut record);
         record.workspaces.retain(|_, trust| !trust.states.is_empty() || !trust.layers.is_empty());
         let text = serde_json::to_string_pretty(&record)
             .map_err(|diagnostic| Diagnostic::new(Code::INTERNAL, format!("the record of trust: {diagnostic}")))?;
-        folder.write(TRUST_RECORD, (text + "\n").as_bytes())
+        folder.write(TRUST_RECORD, (text + "\n").as_bytes())?;
+        Ok(held)
     }
 }
 
-fn lock(folder: &dyn Workspace) -> Result<Box<dyn crate::world::Lock>> {
+fn lock(folder: &dyn Workspace) -> Result<Box<dyn Lock>> {
     for _ in 0..MAX_LOCK_ATTEMPTS {
         if let LockAttempt::Held(lock) = folder.lock(LOCK)? {
             return Ok(lock);

@@ -128,13 +128,44 @@ fn a_version_that_its_publisher_took_back_is_not_followed() {
     home.trust();
     run(&home, &["lock", "--yes"]).ended(0);
     publisher.git(&["tag", "--delete", "v1.1.0"]);
+    // The lower version has the later commit: their order is that of the versions.
+    publisher.write("tools.d/review.toml", &review("Three.", "read = [\"docs/**\"]"));
+    publisher.publish("v1.0.1");
     let said = run(&home, &["update", "--yes"]);
-    assert!(
-        said.code == 2 && said.err.contains("tag v1.0.0 is older than tag v1.1.0, which is locked"),
-        "{}",
-        said.err
-    );
+    let lower = "tag v1.0.1 is lower than tag v1.1.0, which is locked";
+    assert!(said.code == 2 && said.err.contains(lower), "{}", said.err);
     assert_eq!(says(&home).as_deref(), Ok("Two."));
+    run(&home, &["update", "--yes", "--accept", "moved"]).ended(0);
+    assert_eq!(says(&home).as_deref(), Ok("Three."));
+}
+
+#[test]
+fn a_branch_is_followed_forward_and_a_rewritten_one_is_refused() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    let layer = format!("[layers.team]\ngit = \"{}\"\nbranch = \"main\"\n", publisher.url());
+    let home = Home::with(&[("toolsd.toml", &layer)]);
+    home.trust();
+    run(&home, &["lock", "--yes"]).ended(0);
+    // Two commits of the same second: the history decides, and not the time.
+    publisher.publish("v1.1.0");
+    publisher.write("tools.d/review.toml", &review("Two.", "read = [\"docs/**\"]"));
+    publisher.git(&["add", "--all"]);
+    publisher.git(&["commit", "--quiet", "--message", "Two."]);
+    run(&home, &["update", "--yes"]).ended(0);
+    assert_eq!(says(&home).as_deref(), Ok("Two."));
+    // Back by one commit, and then another history altogether; each has a later time than what is locked.
+    for words in [&["reset", "--quiet", "--hard", "v1.0.0"][..], &["checkout", "--quiet", "--orphan", "new"]] {
+        publisher.git(words);
+        publisher.write("tools.d/review.toml", &review("Three.", "read = [\"docs/**\"]"));
+        publisher.publish("v2.0.0");
+        publisher.git(&["branch", "--force", "--move", "main"]);
+        let said = run(&home, &["update", "--yes"]);
+        assert!(said.code == 2 && said.err.contains("branch main of team was rewritten"), "{}", said.err);
+        assert_eq!(says(&home).as_deref(), Ok("Two."));
+    }
+    run(&home, &["update", "--yes", "--accept", "moved"]).ended(0);
+    assert_eq!(says(&home).as_deref(), Ok("Three."));
 }
 
 #[test]
@@ -211,4 +242,46 @@ fn what_is_added_is_named_by_a_requirement_and_served_if_it_is_to_be() {
     home.write("toolsd.toml", &home.read("toolsd.toml").replace("serve = [\"own\"]", line));
     home.trust();
     assert_eq!(says(&home).as_deref(), Ok("One."));
+}
+
+#[test]
+fn what_git_and_ssh_say_is_told_whole_by_each_command() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    let home = project(&publisher);
+    // A user whose key the server does not take, on a machine without the layer.
+    let other = clone(&home);
+    let settings = other.read("toolsd.toml").replace(&publisher.url(), "ssh://git@example.org/packs");
+    other.write("toolsd.toml", &settings);
+    other.write("toolsd.lock", &home.read("toolsd.lock").replace(&publisher.url(), "ssh://git@example.org/packs"));
+    let denied = "git@example.org: Permission denied (publickey).";
+    let ssh = [("GIT_SSH_COMMAND", &*format!("echo '{denied}' >&2; exit 255; #"))];
+    for words in [&["trust", "--yes"][..], &["fetch"], &["update", "--yes"], &["add", "ssh://git@example.org/more"]] {
+        let said = other.run_with(words, &ssh);
+        assert!(
+            said.err.contains(denied) && said.err.contains("Could not read from remote"),
+            "{words:?}: {}",
+            said.err
+        );
+    }
+}
+
+#[test]
+fn an_update_that_ends_before_it_is_trusted_has_written_nothing() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    let home = project(&publisher);
+    // A record of trust that is larger than any file may become below.
+    for number in 0..200 {
+        home.write(&format!(".toolsd/templates/{}{number}.txt", "long".repeat(50)), "");
+    }
+    home.trust();
+    let before = home.read("toolsd.toml");
+    publisher.publish("v1.1.0");
+    let limited = "ulimit -f 32; exec \"$0\" update --yes --to v1.1.0";
+    let ended = home.command_of("bash").args(["-c", limited, env!("CARGO_BIN_EXE_toolsd")]).output().unwrap();
+    assert!(!ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+    assert_eq!(home.read("toolsd.toml"), before);
+    assert_eq!(says(&home).as_deref(), Ok("One."));
+    run(&home, &["update", "--yes", "--to", "v1.1.0"]).ended(0);
 }
