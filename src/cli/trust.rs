@@ -7,11 +7,12 @@ use super::misplaced::misplaced_definitions;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::Terminal;
 use super::trust_layers::{ListedLayer, list_layers};
+use crate::call::load_registry;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result, quoted};
 use crate::registry::{
-    Permissions, TrustRecord, TrustedFile, TrustedState, WorkspaceTrust, differing_files, hash_hex, keep_trusted,
-    pack_of_file, workspace_files,
+    PackChoice, Permissions, Registry, TrustRecord, TrustedFile, TrustedState, WorkspaceTrust, differing_files,
+    hash_hex, keep_trusted, pack_of_file, workspace_files,
 };
 use crate::source::Source;
 use crate::value::Json;
@@ -137,7 +138,22 @@ impl TrustCommand {
             (false, _) if terminal.can_ask() => terminal.note("nothing was trusted"),
             (false, _) => terminal.note("nothing was trusted; without a terminal, `--yes` accepts this listing"),
         }
+        if agreed {
+            report_errors(context);
+        }
     }
+}
+
+/// Warns of errors in what is trusted: it does not serve because of them.
+fn report_errors(context: &CommandContext) {
+    let Ok(source) = context.pack_source(PackChoice::ByMarkers) else { return };
+    let registry = load_registry(&source, &Registry::default());
+    let errors: Vec<&Diagnostic> = registry.diagnostics.iter().filter(|found| found.is_error()).collect();
+    let Some(first) = errors.first() else { return };
+    let others = if errors.len() == 1 { String::new() } else { format!(", and {} more", errors.len() - 1) };
+    let message = format!("what is trusted has errors: {}{others}", first.message);
+    let warning = Box::new(Diagnostic { message, ..(*first).clone() }).warning();
+    context.terminal.diagnostic(&warning.help("`toolsd check` lists all errors"));
 }
 
 /// Parses `12h`, `30d`, `8w` into milliseconds.

@@ -7,9 +7,9 @@ use super::lock_file::LockFile;
 use super::store::LayerStore;
 use crate::definition::{LayerDefinition, LayerSource};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::registry::{Layer, Permissions, TrustedLayer, UNTRUSTED, WorkspaceTrust};
+use crate::registry::{FOLDERS, Layer, Permissions, TrustedLayer, UNTRUSTED, WorkspaceTrust, embedded_files};
 use crate::value::Json;
-use crate::world::Files;
+use crate::world::{Files, path};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -139,6 +139,10 @@ impl ProjectLayers {
             let help = format!("leave it out with `packs` in `[layers.{name}]`, or put this layer in front");
             self.diagnostics.push(*Diagnostic::new(LAYER, message).at(definition.name.at.clone()).warning().help(help));
         }
+        for pack in free.iter().filter(|pack| is_embedded(pack)) {
+            let message = format!("layer {name}: {}", of_embedded_name(pack));
+            self.diagnostics.push(*Diagnostic::new(LAYER, message).at(definition.name.at.clone()).warning());
+        }
         self.layers.push(content.layer(name, &free)?);
         self.packs.extend(free.into_iter().map(|pack| (pack, name.clone())));
         Ok(())
@@ -214,10 +218,13 @@ impl LayerState {
             format!(", commit {}, {signed}", from.commit)
         });
         let mut lines = vec![format!("layer {name}: {mark}{source} {label}{from}")];
-        lines.extend(packs.iter().map(|(pack, asked)| {
+        for (pack, asked) in packs {
             let asked = asked.describe().join("  ");
-            format!("  pack {pack}  {}", if asked.is_empty() { "asks for nothing" } else { &asked })
-        }));
+            lines.push(format!("  pack {pack}  {}", if asked.is_empty() { "asks for nothing" } else { &asked }));
+            if is_embedded(pack) {
+                lines.push(format!("  {}", of_embedded_name(pack)));
+            }
+        }
         lines
     }
 
@@ -236,6 +243,20 @@ impl LayerState {
         });
         beyond.collect()
     }
+}
+
+/// Whether toolsd itself has a pack of this name.
+fn is_embedded(pack: &str) -> bool {
+    let file = path::join(FOLDERS[0], &format!("{pack}.toml"));
+    embedded_files().any(|(path, _)| path == file)
+}
+
+/// What happens to a pack that is named like an embedded one: it may be meant, and its author may not know.
+fn of_embedded_name(pack: &str) -> String {
+    format!(
+        "its pack `{pack}` has the name of a pack of toolsd: its files take the place of that pack's files one by one, and \
+         the others of that pack stay; another name keeps them apart"
+    )
 }
 
 /// The chosen packs of a content, and what each asks for.

@@ -285,3 +285,15 @@ fn an_update_that_ends_before_it_is_trusted_has_written_nothing() {
     assert_eq!(says(&home).as_deref(), Ok("One."));
     run(&home, &["update", "--yes", "--to", "v1.1.0"]).ended(0);
 }
+
+#[test]
+fn what_is_trusted_with_errors_or_another_packs_name_is_told() {
+    let home = Home::with(&[("toolsd.toml", "limts = 3\n"), ("team/tools.d/skills.toml", &review("One.", ""))]);
+    let said = run(&home, &["trust", "--yes"]);
+    assert!(said.code == 0 && said.err.contains("has no key `limts`"), "{}", said.err);
+    home.write("toolsd.toml", "[layers.team]\npath = \"team\"\n");
+    let said = run(&home, &["trust", "--yes"]);
+    let name = "its pack `skills` has the name of a pack of toolsd";
+    assert!(said.code == 0 && said.out.contains(name), "{}", said.out);
+    assert!(run(&home, &["check"]).out.contains(name));
+}
