@@ -45,4 +45,4 @@ pub use effects::{
 pub use grants::{GrantedAccess, check_grant, describe_missing_grant, is_forbidden_variable, protected_name};
 pub use secret_values::{knows_secrets, redact_bytes, redact_json, redact_text, redacted, redacted_json};
 pub use variable_grant::{VariableGrant, is_secret_name, is_secret_variable};
-pub use walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult, unreadable_folder};
+pub use walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult, skipped_file, unreadable_folder};

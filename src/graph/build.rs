@@ -11,7 +11,6 @@ use super::transaction::Transaction;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::CheckedIterator;
 use crate::value::{Json, Kind, Map, Object, Text, Value};
-use crate::world::unreadable_folder;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,8 +36,8 @@ struct BuilderState {
     snapshot: Option<Arc<Graph>>,
     /// Whether something was added since. If so, the next snapshot is made from this one.
     is_stale: bool,
-    /// The folders that searches could not look into and that the graph has an error for.
-    unreadable: BTreeSet<String>,
+    /// What searches could not read and the graph has an error for.
+    missing: BTreeSet<String>,
 }
 
 impl Builder {
@@ -172,7 +171,7 @@ impl Builder {
     /// The whole graph in its current state.
     pub fn finish(&self) -> Result<Arc<Graph>> {
         if let Some(scan) = &self.scan {
-            self.lock().tell_unreadable_folders(scan.unreadable_folders());
+            self.lock().tell_missing(scan.missing());
         }
         self.read(&[])
     }
@@ -183,12 +182,11 @@ impl Builder {
 }
 
 impl BuilderState {
-    /// The files of a folder that cannot be read are missing: each such folder is an error of the graph.
-    fn tell_unreadable_folders(&mut self, folders: Vec<String>) {
-        for folder in folders {
-            if self.unreadable.insert(folder.clone()) {
-                let error = *unreadable_folder(&folder);
-                self.open.remark(folder.into(), error);
+    /// What could not be read is missing: each such folder or file is an error of the graph.
+    fn tell_missing(&mut self, missing: Vec<(String, Diagnostic)>) {
+        for (path, error) in missing {
+            if self.missing.insert(path.clone()) {
+                self.open.remark(path.into(), error);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::document::Document;
 use crate::guard;
 use crate::value::{Handle, Text, Value};
 use crate::world::recorded::{ContentHash, RecordedReads, RecordedWorld};
-use crate::world::text_from_bytes;
+use crate::world::{skipped_file, text_from_bytes, unreadable_folder};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,9 +71,11 @@ impl FileScanner {
         &self.cache_scope
     }
 
-    /// The folders that the searches of this build could not look into.
-    pub fn unreadable_folders(&self) -> Vec<String> {
-        self.recorded.unreadable_folders()
+    /// What the searches of this build could not read, path and error: folders, and what looks like a file.
+    pub fn missing(&self) -> Vec<(String, Diagnostic)> {
+        let folders = self.recorded.unreadable_folders().into_iter().map(|path| (unreadable_folder(&path), path));
+        let files = self.recorded.skipped_files().into_iter().map(|path| (skipped_file(&path), path));
+        folders.chain(files).map(|(error, path)| (path, *error)).collect()
     }
 
     /// What this build read, and the fragments that it produced or reused.

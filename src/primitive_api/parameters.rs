@@ -9,7 +9,7 @@ use crate::graph::{DiagramOptions, Nodes};
 use crate::guard;
 use crate::value::{Json, Kind, Map, Value};
 use crate::world::glob::{FileSearch, FoundPaths};
-use crate::world::{World, unreadable_folder};
+use crate::world::{World, skipped_file, unreadable_folder};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
@@ -75,6 +75,9 @@ pub fn find_asked(
     let found = find(&find_from_args(args)?, context.host.world().as_ref())?;
     for folder in &found.unreadable {
         context.host.tell_in_result(&unreadable_folder(folder).message);
+    }
+    for path in &found.skipped {
+        context.host.tell_in_result(&skipped_file(path).message);
     }
     Ok(found.paths)
 }

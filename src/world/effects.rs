@@ -41,6 +41,9 @@ pub trait Files: Send + Sync {
     /// not exist, the result is empty.
     fn walk(&self, walk: &WalkOptions) -> Result<WalkResult>;
 
+    /// Notes what a search would have found and had to skip. A view that records reads keeps it; the others need not.
+    fn note_skipped(&self, _paths: &[String]) {}
+
     /// Writes a file by a temporary one and a rename; folders are made.
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()>;
 

@@ -238,6 +238,8 @@ pub struct FoundPaths {
     pub paths: Vec<String>,
     /// The folders that could not be looked into.
     pub unreadable: Vec<String>,
+    /// What looks like a file and was skipped.
+    pub skipped: Vec<String>,
 }
 
 impl FileSearch {
@@ -272,12 +274,14 @@ impl FileSearch {
             let depth = depth.map(|depth| depth + usize::from(folders));
             let hidden = self.hidden || globs.names_hidden();
             let walked = world.walk(&WalkOptions { from, hidden, ignore: self.ignore, follow: self.follow, depth })?;
+            found.skipped.extend(walked.skipped.into_iter().filter(|path| fits(path)));
             let paths = if folders { walked.folders } else { walked.files };
             found.paths.extend(paths.into_iter().filter(|path| fits(path)));
             // A folder is not reported as unreadable if everything in it is skipped anyway.
             let is_wanted = |folder: &String| self.skip.is_empty() || !skip.matches(&path::join(folder, "file"));
             found.unreadable.extend(walked.unreadable.into_iter().filter(is_wanted));
         }
+        world.note_skipped(&found.skipped);
         if several {
             found.paths.sort_unstable();
             found.paths.dedup();

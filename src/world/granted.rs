@@ -252,6 +252,7 @@ impl Files for GrantedWorld {
         walked.files.retain(|path| self.rules.read.matches(&self.normalize(path)));
         walked.folders.retain(|path| self.rules.read.may_match_below(&self.normalize(path)));
         walked.unreadable.retain(|path| self.rules.read.may_match_below(&self.normalize(path)));
+        walked.skipped.retain(|path| self.rules.read.matches(&self.normalize(path)));
         Ok(walked)
     }
 

@@ -296,6 +296,8 @@ pub struct RecordedReads {
     files: BTreeMap<Arc<str>, FileRead>,
     lists: BTreeMap<String, ContentHash>,
     walks: Vec<WalkRead>,
+    /// What searches would have found and had to skip.
+    skipped: BTreeSet<String>,
     /// A path that was seen in two states.
     torn: Option<String>,
 }
@@ -455,6 +457,11 @@ impl RecordedWorld {
         self.lock().walks.iter().flat_map(|read| read.walked.unreadable.iter().cloned()).collect()
     }
 
+    /// What searches would have found and had to skip.
+    pub fn skipped_files(&self) -> BTreeSet<String> {
+        self.lock().skipped.clone()
+    }
+
     /// Returns what was recorded so far, and starts again.
     pub fn take(&self) -> RecordedReads {
         std::mem::take(&mut self.lock())
@@ -538,6 +545,10 @@ impl Files for RecordedWorld {
         let walked = read.walked();
         self.lock().add_walk(read);
         Ok(walked)
+    }
+
+    fn note_skipped(&self, paths: &[String]) {
+        self.lock().skipped.extend(paths.iter().cloned());
     }
 
     delegate! { world;

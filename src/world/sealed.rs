@@ -39,6 +39,10 @@ impl Files for SealedWorld {
         self.open()?.walk(walk)
     }
 
+    fn note_skipped(&self, paths: &[String]) {
+        self.world.note_skipped(paths);
+    }
+
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
         self.open()?.write(path, bytes)
     }

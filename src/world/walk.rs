@@ -27,14 +27,14 @@ pub enum EntryKind {
     File,
     /// A folder.
     Folder,
-    /// A device, a pipe, a socket, or a symlink that is dangling or leads outside.
+    /// A device, a pipe, a socket, a symlink that is dangling or leads outside, or anything whose name is not UTF-8.
     Other,
 }
 
 /// One entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderEntry {
-    /// Its name, without a path.
+    /// Its name, without a path; anything that is not UTF-8 is replaced.
     pub name: String,
     /// What it is.
     pub entry: EntryKind,
@@ -66,6 +66,9 @@ pub struct WalkResult {
     pub folders: Vec<String>,
     /// The folders that could not be looked into, so that their contents are missing, sorted in the same way.
     pub unreadable: Vec<String>,
+    /// What looks like a file and was not read, sorted in the same way: links that lead to nothing or out of what may be
+    /// read, and names that are not UTF-8, in which each such byte is replaced.
+    pub skipped: Vec<String>,
     /// Whether a symlink was followed, or would have been if it led to something.
     pub linked: bool,
 }
@@ -74,6 +77,17 @@ pub struct WalkResult {
 pub fn unreadable_folder(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("the folder `{path}` cannot be read, so its files are skipped"))
         .help("let this user read the folder, or leave it out")
+}
+
+/// The error for what looks like a file, and was skipped by a walk.
+pub fn skipped_file(path: &str) -> Box<Diagnostic> {
+    let (why, help) = match path.contains(char::REPLACEMENT_CHARACTER) {
+        true => ("its name is not UTF-8", "rename it"),
+        false => {
+            ("it is a link to nothing, or to what may not be read", "put the file itself there, or remove the link")
+        }
+    };
+    Diagnostic::new(Code::WORLD, format!("`{path}` is skipped: {why}")).help(help)
 }
 
 /// The files that determine what a walk skips, the stronger one first. Only those between the root of the world and the
@@ -162,6 +176,7 @@ pub(super) fn walk(folders: &dyn FolderSource, walk: &WalkOptions) -> Result<Wal
     walked.files.sort_unstable();
     walked.folders.sort_unstable();
     walked.unreadable.sort_unstable();
+    walked.skipped.sort_unstable();
     Ok(walked)
 }
 
@@ -185,7 +200,9 @@ fn enter(
     let (path, identity) = (folder.path.clone(), OnceLock::new());
     let above = walk.follow.then(|| Arc::new(EnteredFolder { path, identity, next: folder.above.clone() }));
     for found in entries {
-        if (found.link.is_some() && !walk.follow) || (!walk.hidden && found.name.starts_with('.')) {
+        // What a link leads to below the root is found there in any case; elsewhere it is missing.
+        let is_skipped = found.link.is_some() && !walk.follow && found.entry != EntryKind::Other;
+        if is_skipped || (!walk.hidden && found.name.starts_with('.')) {
             continue;
         }
         walked.linked |= found.link.is_some();
@@ -200,7 +217,10 @@ fn enter(
                 let (rules, above, link) = (rules.clone(), above.clone(), found.link.is_some());
                 open.push(PendingFolder { path, depth: folder.depth + 1, rules, above, link });
             }
-            _ => {}
+            EntryKind::Other if found.link.is_some() || found.name.contains(char::REPLACEMENT_CHARACTER) => {
+                walked.skipped.push(path);
+            }
+            EntryKind::Folder | EntryKind::Other => {}
         }
     }
     walked.folders.push(folder.path);
@@ -255,6 +275,7 @@ pub(super) fn walk_as_asked(
         walked.files = walked.files.into_iter().map(&again).collect();
         walked.folders = walked.folders.into_iter().map(&again).collect();
         walked.unreadable = walked.unreadable.into_iter().map(&again).collect();
+        walked.skipped = walked.skipped.into_iter().map(&again).collect();
     }
     Ok(walked)
 }

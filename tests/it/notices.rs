@@ -156,3 +156,39 @@ fn what_is_not_read_not_searched_or_not_written_is_told() {
 }
 
 const TOOL: &str = "[pack]\ntitle = \"Tea\"\nversion = \"1.0.0\"\ngrants = { read = [\".\"] }\n[[tool]]\nname = \"look_up\"\ndescription = \"Finds tea.\"\neffect = \"reads\"\n";
+
+/// What a search would have found and cannot read is told: by the call that searches, and by each call that uses the graph.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_that_a_search_skips_are_told() {
+    use std::os::unix::ffi::OsStrExt;
+    let pack = "[pack]\ntitle = \"Tea\"\nversion = \"1.0.0\"\ngrants = { read = [\"docs\"] }\n[graph]\n[[tool]]\nname = \"found\"\ndescription = \"Finds.\"\neffect = \"reads\"\n[[tool]]\nname = \"counted\"\ndescription = \"Counts.\"\neffect = \"reads\"\n";
+    let script = r#"
+        fn build(g, config) { g.scan_files(find_files("docs/**/*.md"), "scan"); }
+        fn scan(f, doc, args) { f.add_node(f.path, "note", #{}); }
+        fn found(args) { find_files("docs/**/*.md") }
+        fn counted(args) { graph().nodes().len() }
+    "#;
+    let home = Home::with(&[
+        (".toolsd/tools.d/tea.toml", pack),
+        (".toolsd/tools.d/tea.rhai", script),
+        ("docs/a.md", "a"),
+        ("../outside.md", "b"),
+    ]);
+    let docs = home.workspace().join("docs");
+    std::os::unix::fs::symlink("../../outside.md", docs.join("z.md")).unwrap();
+    std::os::unix::fs::symlink("../../outside.md", docs.join("z.txt")).unwrap();
+    std::fs::write(docs.join(std::ffi::OsStr::from_bytes(b"caf\xe9.md")), "c").unwrap();
+    home.trust();
+    let mut server = Server::start(&home, &[]);
+    for tool in ["found", "counted", "counted"] {
+        let answer = server.ask("tools/call", &json!({ "name": tool, "arguments": {} }));
+        let result = answer["result"].clone();
+        assert!(result["isError"] != true && answer["error"].is_null(), "{answer}");
+        let told = result["_meta"]["toolsd/notices"].to_string();
+        let expected = if tool == "found" { json!(["docs/a.md"]) } else { json!(1) };
+        assert_eq!(result["structuredContent"]["result"], expected, "{result}");
+        let (link, name) = ("`docs/z.md` is skipped: it is a link", "`docs/caf\u{fffd}.md` is skipped: its name");
+        assert!(told.contains(name) && told.contains(link) && !told.contains("z.txt"), "{tool}: {result}");
+    }
+}

@@ -108,8 +108,8 @@ impl FolderListing {
         said.map(|said| said.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Returns the names in the folder and the type of each; a link counts as a link, not as its target. Names that are
-    /// not UTF-8 are skipped.
+    /// Returns the names in the folder and the type of each; a link counts as a link, not as its target. What has a name
+    /// that is not UTF-8 has no type: no path leads to it.
     pub(super) fn read(&mut self) -> io::Result<Vec<(String, FileType)>> {
         let mut found = Vec::new();
         while let Some(entry) = self.folder.read() {
@@ -119,7 +119,10 @@ impl FolderListing {
                 Err(Errno::NOENT) => break,
                 Err(error) => return Err(error.into()),
             };
-            let Ok(name) = entry.file_name().to_str() else { continue };
+            let Ok(name) = entry.file_name().to_str() else {
+                found.push((entry.file_name().to_string_lossy().into_owned(), FileType::Unknown));
+                continue;
+            };
             if matches!(name, "." | "..") {
                 continue;
             }
