@@ -309,8 +309,19 @@ impl CallHost {
     pub fn result_notices(&self) -> Vec<String> {
         let mut said = self.said_in_result.lock().unwrap_or_else(PoisonError::into_inner).clone();
         said.extend(self.graph.current().as_deref().and_then(graph_errors::describe));
+        said.extend(self.describe_stale_files());
         said.extend(self.tools.get().into_iter().flat_map(|tools| tools.notices()));
         said
+    }
+
+    /// Which files changed while changes of the graph are pending: the graph that was used does not have that.
+    fn describe_stale_files(&self) -> Option<String> {
+        let stale = if self.graph.is_used() { self.stale_files().ok()? } else { Vec::new() };
+        let first = stale.first()?;
+        let others = if stale.len() == 1 { String::new() } else { format!(" and {} more", stale.len() - 1) };
+        Some(format!(
+            "`{first}`{others} changed after the changes that are not saved yet: this result does not show that"
+        ))
     }
 
     /// The changes of the call to the graph.

@@ -192,3 +192,31 @@ fn files_that_a_search_skips_are_told() {
         assert!(told.contains(name) && told.contains(link) && !told.contains("z.txt"), "{tool}: {result}");
     }
 }
+
+/// While changes of the graph are not saved, files are not read again: a result that lacks an edit says so.
+#[test]
+fn an_edit_while_changes_wait_is_told() {
+    let pack = "[pack]\ntitle = \"Tea\"\nversion = \"1.0.0\"\ngrants = { read = [\"docs\"] }\n[graph]\n[[tool]]\nname = \"change\"\ndescription = \"Changes.\"\neffect = \"edits_graph\"\n[[tool]]\nname = \"counted\"\ndescription = \"Counts.\"\neffect = \"reads\"\n";
+    let script = r#"
+        fn build(g, config) { g.scan_files(find_files("docs/**/*.md"), "scan"); }
+        fn scan(f, doc, args) { f.add_node("note", f.path, #{}); }
+        fn change(args) { transaction("new", |tx| tx.add_node("note", "new", #{ file: "docs/a.md" })); graph().nodes().len() }
+        fn counted(args) { graph().nodes().len() }
+    "#;
+    let home =
+        Home::with(&[(".toolsd/tools.d/tea.toml", pack), (".toolsd/tools.d/tea.rhai", script), ("docs/a.md", "a")]);
+    home.trust();
+    let mut server = Server::start(&home, &[]);
+    let mut call = |tool: &str| {
+        let answer = server.ask("tools/call", &json!({ "name": tool, "arguments": {} }));
+        let result = answer["result"].clone();
+        assert!(result["isError"] != true && answer["error"].is_null(), "{answer}");
+        (result["structuredContent"]["result"].clone(), result["_meta"]["toolsd/notices"].to_string())
+    };
+    assert_eq!(call("change"), (json!(2), "null".to_owned()));
+    assert_eq!(call("counted"), (json!(2), "null".to_owned()));
+    home.write("docs/a.md", "another");
+    home.write("docs/b.md", "b");
+    let (count, told) = call("counted");
+    assert!(count == 2 && told.contains("`docs/a.md` and 1 more changed after the changes"), "{count} {told}");
+}
