@@ -93,6 +93,12 @@ impl CommandContext {
         }
     }
 
+    /// Whether `--dir` names the workspace itself, which is a layer then.
+    pub fn is_own_layer(&self) -> bool {
+        let root = path::clean(self.workspace.root());
+        self.options.dirs.iter().any(|dir| path::clean(dir) == root)
+    }
+
     /// Returns the packs and the workspace on the disk, with this choice of packs.
     pub fn pack_source(&self, choice: PackChoice) -> Result<DiskPackSource> {
         // A named folder must exist from the start.

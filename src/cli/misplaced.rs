@@ -12,10 +12,8 @@ const MISPLACED: Code = Code("misplaced");
 /// A warning for each folder of the workspace in which definitions lie that nothing reads, at the first of them.
 pub fn misplaced_definitions(context: &CommandContext) -> Vec<Diagnostic> {
     let [tools, ..] = FOLDERS;
-    let root = path::clean(context.workspace.root());
     let belong = format!("`{WORKSPACE_FOLDER}/{tools}`");
-    let is_layer = context.options.dirs.iter().any(|dir| path::clean(dir) == root);
-    let own = (!is_layer)
+    let own = (!context.is_own_layer())
         .then(|| (tools, format!("move them to {belong}, or add `--dir .`, which makes a layer of this folder")));
     let places = own.into_iter().chain([(WORKSPACE_FOLDER, format!("move them to {belong}"))]);
     let found = places.filter_map(|(folder, help)| {

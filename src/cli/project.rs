@@ -179,9 +179,8 @@ impl Project {
 
     /// Fails where packs lie at the top of the workspace and no `--dir` names it: a catalogue's own repository.
     fn check_own_packs(&self, context: &CommandContext) -> Result<()> {
-        let (root, [tools, ..]) = (context.workspace.root(), FOLDERS);
-        let is_named = context.options.dirs.iter().any(|dir| path::clean(dir) == path::clean(root));
-        if is_named || !matches!(context.workspace.stat(tools), Ok(Some(_))) {
+        let [tools, ..] = FOLDERS;
+        if context.is_own_layer() || !matches!(context.workspace.stat(tools), Ok(Some(_))) {
             return Ok(());
         }
         let message = format!("the packs in `{tools}` of this folder are not looked at: only a layer has packs");

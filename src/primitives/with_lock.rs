@@ -71,14 +71,25 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let path = args.path("path")?;
     let world = context.host.world();
     let (mut lock, waited) = taken(context, path, timeout)?;
-    let left = lock.left().to_owned();
-    let stale = stale(path, &left)?;
-    if let Some(note) = &stale {
-        warn(context, path, note);
+    let contents = LockContents::read(lock.left());
+    //= docs/spec.md#writes
+    //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
+    if matches!(contents, LockContents::Other) {
+        let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock of toolsd");
+        return Err(Diagnostic::new(Code::WORLD, message)
+            .author_help("lock a separate file next to it, such as `.lock-NAME`"));
     }
     // The note of another program stays: the lock is that of the file, whatever is in it.
-    if stale.is_some() || left.trim().is_empty() {
+    if !matches!(contents, LockContents::Foreign) {
         lock.note(&write_note(lock.pid(), also, &time::format(world.now_ms(), None)?, &said))?;
+    }
+    //= docs/spec.md#writes
+    //# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
+    //# reported.
+    // Who releases a lock wipes its note, so this holder died.
+    let stale = if let LockContents::Own(note) = contents { Some(note) } else { None };
+    if let Some(note) = &stale {
+        warn(context, path, note);
     }
     let waited_ms = i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
     let stale = stale.map_or(Value::Null, |note| Value::from_json(&note.into()));
@@ -89,25 +100,6 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         ("stale", stale),
     ]);
     run_locked(&**world, body, reported)
-}
-
-/// Returns the note of a holder that died: who releases a lock wipes its note.
-///
-/// # Errors
-/// The file has other contents: toolsd did not write them, and they would be lost.
-//= docs/spec.md#writes
-//# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
-//# reported.
-fn stale(path: &str, text: &str) -> Result<Option<Map<String, Json>>> {
-    if text.trim().is_empty() || is_foreign_note(text) && read_note(text).is_none() {
-        return Ok(None);
-    }
-    //= docs/spec.md#writes
-    //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
-    read_note(text).map(Some).ok_or_else(|| {
-        let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock of toolsd");
-        Diagnostic::new(Code::WORLD, message).author_help("lock a separate file next to it, such as `.lock-NAME`")
-    })
 }
 
 fn warn(context: &Context<'_>, path: &str, note: &Map<String, Json>) {
@@ -171,7 +163,7 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
 //= docs/spec.md#writes
 //# A lock that cannot be acquired in time MUST be an error of kind `locked` that names the holder.
 fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
-    let holder = read_note(note).map_or(Json::Null, Json::Object);
+    let holder = if let LockContents::Own(note) = LockContents::read(note) { Json::Object(note) } else { Json::Null };
     let reported = match (holder.get("pid"), holder.get("since").and_then(Json::as_str)) {
         (Some(pid), Some(since)) => format!(" by process {pid} since {since}"),
         _ => String::new(),
@@ -182,23 +174,39 @@ fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
         .author_help("retry later, or set a longer `timeout_ms`")
 }
 
-/// Whether a text is the note of another program: an object that names a process.
-fn is_foreign_note(text: &str) -> bool {
-    let note: Option<Map<String, Json>> = serde_json::from_str(text.trim()).ok();
-    let names_process = |note: Map<String, Json>| PIDS.iter().any(|name| note.get(*name).is_some_and(Json::is_u64));
-    note.is_some_and(names_process)
+/// What the file of a lock holds.
+#[derive(Debug, PartialEq, Eq)]
+enum LockContents {
+    /// Nothing.
+    Empty,
+    /// A note that [`write_note`] wrote: an object with a process and the time at which it took the lock.
+    Own(Map<String, Json>),
+    /// The note of another program: an object that names a process.
+    Foreign,
+    /// Anything else, such as a number: toolsd did not write it, and it would be lost.
+    Other,
 }
 
 /// The fields in which programs name their process.
 const PIDS: [&str; 3] = ["pid", "owner_pid", "process_id"];
 
-/// Reads a note that [`write_note`] wrote: an object with a process and the time at which it took the lock. A file of
-/// another program may hold a number, or an object with a `pid`.
-fn read_note(text: &str) -> Option<Map<String, Json>> {
-    let note: Map<String, Json> = serde_json::from_str(text.trim()).ok()?;
-    let has_process = note.get("pid").and_then(Json::as_u64).is_some_and(|pid| u32::try_from(pid).is_ok());
-    let since = note.get("since").and_then(Json::as_str)?;
-    (has_process && since.parse::<jiff::Timestamp>().is_ok()).then_some(note)
+impl LockContents {
+    fn read(text: &str) -> Self {
+        let text = text.trim();
+        if text.is_empty() {
+            return Self::Empty;
+        }
+        let Ok(note) = serde_json::from_str::<Map<String, Json>>(text) else { return Self::Other };
+        let has_process = note.get("pid").and_then(Json::as_u64).is_some_and(|pid| u32::try_from(pid).is_ok());
+        let since = note.get("since").and_then(Json::as_str);
+        if has_process && since.is_some_and(|since| since.parse::<jiff::Timestamp>().is_ok()) {
+            return Self::Own(note);
+        }
+        match PIDS.iter().any(|name| note.get(*name).is_some_and(Json::is_u64)) {
+            true => Self::Foreign,
+            false => Self::Other,
+        }
+    }
 }
 
 /// The note of a holder: the process, optionally under a second name, its start, and its own data. The fields of a map
@@ -225,10 +233,11 @@ mod tests {
     #[test]
     fn only_our_own_notes_are_recognized() {
         let written = write_note(7, Some("owner_pid"), "2026-01-01T00:00:00Z", &json!({ "purpose": "a test" }));
-        assert_eq!(read_note(&format!("{written}\n")).map(|note| note["pid"].clone()), Some(json!(7)));
-        assert_eq!(stale("a/b", " \n").map_err(|error| error.message), Ok(None));
+        let read = LockContents::read(&format!("{written}\n"));
+        assert!(matches!(&read, LockContents::Own(note) if note["pid"] == 7), "{read:?}");
+        assert_eq!(LockContents::read(" \n"), LockContents::Empty);
         for text in ["{\"pid\": 7}", "{\"owner_pid\": 8}", "{\"pid\": 7, \"since\": \"spring\"}"] {
-            assert_eq!((stale("a/b", text).map_err(|error| error.message), read_note(text)), (Ok(None), None), "{text}");
+            assert_eq!(LockContents::read(text), LockContents::Foreign, "{text}");
         }
         for text in [
             "0",
@@ -238,8 +247,7 @@ mod tests {
             "one\n",
             "{\"pid\": 1",
         ] {
-            let error = stale("a/b", text).expect_err(text);
-            assert!(error.message.starts_with("`a/b` cannot be locked: it holds something else"), "{error:?}");
+            assert_eq!(LockContents::read(text), LockContents::Other, "{text}");
         }
     }
 
