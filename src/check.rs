@@ -15,6 +15,7 @@ mod long_description;
 mod long_instructions;
 mod lost_catch_value;
 mod many_tools;
+mod misquoted_text;
 mod missing_file;
 mod missing_function;
 mod missing_grant;
@@ -73,6 +74,7 @@ pub const ALL: &[&CheckRule] = &[
     &long_instructions::RULE,
     &lost_catch_value::RULE,
     &many_tools::RULE,
+    &misquoted_text::RULE,
     &missing_file::RULE,
     &missing_function::RULE,
     &missing_grant::RULE,

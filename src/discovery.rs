@@ -15,3 +15,4 @@ mod words;
 pub use index::{Found, ToolIndex};
 pub use signature::signature;
 pub use summary::summary;
+pub use words::words;

@@ -1,11 +1,15 @@
-//! The reference manual: looks up primitives, tables of definitions, rules and error codes, and generates the pages of
-//! the documentation from them.
+//! The manual: looks up primitives, tables of definitions, rules, error codes and pages of the guide, by name or by words,
+//! and generates the pages of the documentation from its tables.
 
 mod error_codes;
+mod guide;
 mod pages;
+mod search;
 
 pub use error_codes::ErrorCode;
+pub use guide::GuidePage;
 pub use pages::{describe_option, families, family_primitives, family_word, files, verbs_of};
+pub use search::{FoundEntry, nearest_word, search_manual};
 
 use crate::check::{ALL as RULES, CheckRule, DIRECTORY};
 use crate::definition::{Grammar, GrammarKey, all_grammars, without_brackets};
@@ -14,6 +18,7 @@ use crate::primitive_api::{Family, Primitive};
 use crate::primitives::ALL as PRIMITIVES;
 use crate::value::Json;
 use error_codes::error_codes;
+use guide::guide_pages;
 use pages::{code_to_json, key_to_json, primitive_to_json, rule_to_json, table_to_json};
 use serde_json::json;
 
@@ -31,6 +36,8 @@ pub struct ManualEntries {
     pub rules: Vec<&'static CheckRule>,
     /// Error codes that no rule explains.
     pub error_codes: Vec<&'static ErrorCode>,
+    /// Pages of the guide.
+    pub pages: Vec<GuidePage>,
 }
 
 impl ManualEntries {
@@ -43,11 +50,12 @@ impl ManualEntries {
             keys: Vec::new(),
             rules: [RULES, DIRECTORY].concat(),
             error_codes: error_codes(),
+            pages: guide_pages(),
         }
     }
 
-    /// The entries with this name: a primitive, a table (`tool` or `[[tool]]`), a key, a chapter, a rule, or a code. Several
-    /// entries may have the same name, such as `graph`.
+    /// The entries with this name: a primitive, a table (`tool` or `[[tool]]`), a key, a chapter, a rule, a code, or a page of the
+    /// guide (`guide/13`). Several entries may have the same name, such as `graph`.
     pub fn named(name: &str) -> Self {
         let mut entries = Self::all();
         let keys = entries.tables.iter().flat_map(|table| table.keys.iter().map(|key| (*table, key)));
@@ -58,6 +66,7 @@ impl ManualEntries {
         entries.primitives.retain(|primitive| primitive.name == name);
         entries.rules.retain(|rule| rule.code.0 == name);
         entries.error_codes.retain(|error| error.code == name);
+        entries.pages.retain(|page| page.name == name);
         entries
     }
 
@@ -69,10 +78,11 @@ impl ManualEntries {
             && self.keys.is_empty()
             && self.rules.is_empty()
             && self.error_codes.is_empty()
+            && self.pages.is_empty()
     }
 
     /// The entries as JSON: an object with `families`, `primitives`, `tables`, `keys`, `rules`,
-    /// `error_codes`.
+    /// `error_codes`, `pages`.
     pub fn to_json(&self) -> Json {
         let family = |family: &Family| {
             let names: Vec<&str> = family_primitives(*family).map(|primitive| primitive.name).collect();
@@ -83,6 +93,7 @@ impl ManualEntries {
             json["table"] = table.name.into();
             json
         };
+        let page = |page: &GuidePage| json!({ "name": page.name, "summary": page.line, "text": page.text });
         json!({
             "families": self.families.iter().map(family).collect::<Vec<_>>(),
             "primitives": self.primitives.iter().map(|one| primitive_to_json(one)).collect::<Vec<_>>(),
@@ -90,6 +101,7 @@ impl ManualEntries {
             "keys": self.keys.iter().map(key).collect::<Vec<_>>(),
             "rules": self.rules.iter().map(|one| rule_to_json(one)).collect::<Vec<_>>(),
             "error_codes": self.error_codes.iter().map(|one| code_to_json(one)).collect::<Vec<_>>(),
+            "pages": self.pages.iter().map(page).collect::<Vec<_>>(),
         })
     }
 }

@@ -11,7 +11,7 @@ mod usage;
 
 pub use error::{HELPER, PARTIAL, SYNTAX, Tag, tags};
 
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, find_merge_conflict};
 use crate::source::{Place, Source};
 use crate::value::Json;
 use error::{TemplateSource, check_depth, render_error, syntax_error};
@@ -73,6 +73,9 @@ impl Templates {
 
     fn add(&mut self, name: &str, origin: TemplateSource) -> Result<()> {
         let text = &origin.source.text;
+        if let Some(conflict) = find_merge_conflict(&origin.source, SYNTAX).filter(|_| origin.within.is_none()) {
+            return Err(Box::new(conflict));
+        }
         check_depth(text).map_err(|(start, end, diagnostic)| diagnostic.at(origin.place(start, end)))?;
         if let Err(error) = self.engine.register_template_string(name, text) {
             return Err(syntax_error(&error, &origin));

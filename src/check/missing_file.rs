@@ -35,9 +35,23 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if path.is_empty() || subject.has(path) {
             continue;
         }
+        let file = path.rsplit('/').next().unwrap_or_default();
+        // Templates are only in their folder, so a path elsewhere cannot be what is meant.
+        let is_moved = |known: &&&str| {
+            path.starts_with("templates/") && !known.starts_with("templates/") && known.rsplit('/').next() == Some(file)
+        };
+        if let Some(known) = subject.paths.iter().find(is_moved) {
+            let help =
+                format!("it is at `{known}`: move it to `templates/{}/{file}`, and write that path", subject.pack);
+            diagnostics.push(error_at(CODE, at, format!("there is no {what} `{path}`"), help));
+            continue;
+        }
         let help = did_you_mean(path, subject.paths.iter().copied().filter(|known| ending(known) == ending(path)));
         let help = help.map_or_else(
-            || format!("paths are written in full from the root: `templates/pack/file.hbs`; {OWN}"),
+            || {
+                let pack = subject.pack;
+                format!("paths are written in full from the root, such as `templates/{pack}/file.hbs`; {OWN}")
+            },
             |nearest| format!("{nearest} ({OWN})"),
         );
         diagnostics.push(error_at(CODE, at, format!("there is no {what} `{path}`"), help));

@@ -1,5 +1,6 @@
 //! What the rules look at: one pack, read and compiled, and everything that its definitions and scripts name.
 
+use crate::definition::code::TOML_SYNTAX;
 use crate::definition::{Definitions, Item, NamedFunction, Schema, TemplateText, Tool};
 use crate::registry::{CallContract, PackFiles, PackParts, WorkspaceSettings};
 use crate::script::survey::CallSite;
@@ -29,6 +30,8 @@ pub struct Subject<'a> {
     pub tools_of_others: Vec<&'a str>,
     /// The paths of all its files from the root, binary files included.
     pub paths: Vec<&'a str>,
+    /// The name of the pack.
+    pub pack: &'a str,
     parts: &'a PackParts,
 }
 
@@ -47,6 +50,7 @@ impl<'a> Subject<'a> {
                 .collect(),
             texts: parts.files.texts("", "").collect(),
             paths: parts.files.by_path.keys().map(String::as_str).collect(),
+            pack: &parts.name,
             parts,
         }
     }
@@ -87,6 +91,11 @@ impl<'a> Subject<'a> {
         let scripts: Vec<&str> = self.program.scripts().collect();
         let shared = |path: &&str| path.ends_with(".rhai") && is_shared(path);
         self.paths.iter().copied().filter(shared).all(|path| scripts.contains(&path))
+    }
+
+    /// Whether every definition file is TOML: only then is it known what is named nowhere.
+    pub(super) fn definitions_are_whole(&self) -> bool {
+        self.parts.diagnostics.iter().all(|diagnostic| diagnostic.code != TOML_SYNTAX)
     }
 
     /// Whether a file of that path belongs to the pack.

@@ -36,6 +36,9 @@ text = "ok"
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let named: Vec<&str> = subject.named_files().into_iter().map(|(_, path, _)| path).collect();
     let mut diagnostics = Vec::new();
+    if !subject.definitions_are_whole() {
+        return diagnostics;
+    }
     for source in &subject.texts {
         let path = source.path.as_str();
         let is_library = is_shared(path) && (!path.ends_with("/graph.rhai") || subject.definitions.graph.is_some());

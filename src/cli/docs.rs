@@ -1,49 +1,86 @@
-//! `toolsd docs`: primitives, tables of definitions, rules and error codes, each from the table that declares it.
+//! `toolsd docs`: primitives, tables of definitions, rules and error codes, each from the table that declares it, and the
+//! pages of the guide.
 
 use super::options::{CommandResult, Exit, OutputFormat, SharedOptions};
 use super::terminal::{Terminal, TextStyle};
 use crate::check::{CheckRule, diff_lines};
 use crate::definition::{Grammar, GrammarKey};
-use crate::diagnostic::{Code, Diagnostic, foreign_word, translate_word};
-use crate::manual::{ManualEntries, describe_option, families, family_primitives, family_word, nearest_name, verbs_of};
+use crate::diagnostic::{Code, Diagnostic, translate_word};
+use crate::manual::{
+    FoundEntry, ManualEntries, describe_option, families, family_primitives, family_word, nearest_name, nearest_word,
+    search_manual, verbs_of,
+};
 use crate::primitive_api::{Family, Primitive};
 use crate::script::documentation::{describe_outcome, describe_parameter};
 use crate::script::known_arities;
 use clap::Args;
+use serde_json::json;
 
-/// Explain primitives, tables of definitions, and check rules.
+/// Explain primitives, tables of definitions, and check rules, and search them and the guide by words.
 #[derive(Args)]
 pub struct DocsCommand {
-    /// A primitive, a family of primitives, a table such as `tool`, a key, or an error code [default: an overview].
-    #[arg(value_name = "PRIMITIVE | FAMILY | TABLE | KEY | CODE")]
-    name: Option<String>,
+    /// A primitive, a family of primitives, a table such as `tool`, a key, an error code, a page such as `guide/13`, or
+    /// words to search for [default: an overview].
+    #[arg(value_name = "NAME | WORD")]
+    words: Vec<String>,
 }
 
 impl DocsCommand {
     pub(super) fn run(self, options: &SharedOptions, terminal: &Terminal) -> CommandResult {
-        let entries = self.name.as_deref().map_or_else(ManualEntries::all, ManualEntries::named);
         let is_json = options.format == OutputFormat::Json;
-        match self.name {
-            Some(name) if entries.is_empty() && (is_json || !explain_language_function(terminal, &name)) => {
-                return Err(unknown_name(&name));
+        let name = self.words.join(" ");
+        if name.is_empty() {
+            let all = ManualEntries::all();
+            if is_json {
+                terminal.json(&all.to_json())
+            } else {
+                overview(terminal, &all)
             }
-            _ if is_json => terminal.json(&entries.to_json()),
-            Some(name) => {
-                explain_all(terminal, &entries);
-                if let Some(hint) = foreign_word(&name) {
-                    terminal.note(&format!("from another language? {hint}"));
-                }
-            }
-            None => overview(terminal, &entries),
+            return Ok(Exit::Success);
+        }
+        let entries = ManualEntries::named(&name);
+        let mut found = if entries.pages.is_empty() { search_manual(&name) } else { Vec::new() };
+        let is_named = !entries.is_empty() || (!is_json && explain_language_function(terminal, &name));
+        if is_named {
+            // Who asks for a name wants that entry; the guide shows it in use.
+            found.retain(|entry| entry.name.starts_with("guide/"));
+        } else if found.is_empty() || is_misspelt(&name) {
+            return Err(unknown_name(&name));
+        }
+        if is_json {
+            let found: Vec<_> = found.iter().map(|one| json!({ "name": one.name, "summary": one.line })).collect();
+            let mut json = entries.to_json();
+            json["found"] = found.into();
+            terminal.json(&json);
+            return Ok(Exit::Success);
+        }
+        explain_all(terminal, &entries);
+        print_found(terminal, &found);
+        if let Some(hint) = translate_word(&name) {
+            terminal.note(&format!("from another language? {hint}"));
         }
         Ok(Exit::Success)
     }
 }
 
+/// Whether a name is meant, since words of a language have no such signs, and one is near.
+fn is_misspelt(name: &str) -> bool {
+    name.contains(['_', '-', '[']) && nearest_name(name).is_some()
+}
+
 fn unknown_name(name: &str) -> Box<Diagnostic> {
-    let message = format!("there is no primitive, family, table, key or code `{name}`");
-    let near = translate_word(name).or_else(|| Some(format!("did you mean `{}`?", nearest_name(name)?)));
-    Diagnostic::new(Code("usage"), message).help(near.unwrap_or_else(|| "`toolsd docs` lists all of them".to_owned()))
+    let message =
+        format!("there is no primitive, family, table, key, code or page `{name}`, and no text has such words");
+    let near = || nearest_name(name).map(str::to_owned).or_else(|| nearest_word(name));
+    let help = translate_word(name).or_else(|| Some(format!("did you mean `{}`?", near()?)));
+    Diagnostic::new(Code("usage"), message).help(help.unwrap_or_else(|| "`toolsd docs` lists all of them".to_owned()))
+}
+
+fn print_found(terminal: &Terminal, found: &[FoundEntry]) {
+    if !found.is_empty() {
+        let rows = found.iter().map(|entry| vec![format!("toolsd docs {}", entry.name), entry.line.clone()]);
+        terminal.table(&["see", "what it is"], rows.collect());
+    }
 }
 
 fn overview(terminal: &Terminal, all: &ManualEntries) {
@@ -62,7 +99,10 @@ fn overview(terminal: &Terminal, all: &ManualEntries) {
     terminal.styled(&[(TextStyle::Bold, "Other error codes")]);
     let rows = all.error_codes.iter().map(|error| vec![error.code.to_owned(), error.summary.to_owned()]);
     terminal.table(&["code", "what it means"], rows.collect());
-    terminal.note("`toolsd docs NAME` explains one of them");
+    terminal.styled(&[(TextStyle::Bold, "The guide")]);
+    let rows = all.pages.iter().map(|page| vec![page.name.clone(), page.line.clone()]);
+    terminal.table(&["page", "what it is about"], rows.collect());
+    terminal.note("`toolsd docs NAME` explains one of them, `toolsd docs WORD…` searches them");
 }
 
 fn explain_all(terminal: &Terminal, entries: &ManualEntries) {
@@ -75,6 +115,7 @@ fn explain_all(terminal: &Terminal, entries: &ManualEntries) {
         terminal.styled(&[(TextStyle::Bold, error.code)]);
         terminal.line(error.summary);
     }
+    entries.pages.iter().for_each(|page| terminal.text(page.text));
 }
 
 fn explain(terminal: &Terminal, primitive: &Primitive) {

@@ -354,6 +354,13 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
             _ => GitAccess::None,
         },
     });
+    if let Some(version) =
+        fields.located("version").filter(|version| version.value.starts_with(|one: char| !one.is_ascii_digit()))
+    {
+        let message = format!("`version` is not a version: `{}`", version.value);
+        let help = "write numbers, such as `version = \"1.0.0\"`";
+        reader.diagnostic(Diagnostic::new(code::WRONG_VALUE, message).at(version.at).help(help));
+    }
     // A start does not compile the globs of packs that are known to be valid.
     if reader.validation == Validation::Full
         && let Some(grants) = fields.table("grants", &mut Vec::new())

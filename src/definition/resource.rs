@@ -205,6 +205,10 @@ fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>,
         if address.value.contains(['{', '}']) {
             let diagnostic = Diagnostic::new(code::URI_TEMPLATE, "`uri` has braces");
             reader.diagnostic(diagnostic.at(address.at.clone()).help("a family of resources is a `uri_template`"));
+        } else if !has_scheme(&address.value) {
+            let message = format!("`{}` is not a URI: it has no scheme", address.value);
+            let help = format!("`uri = \"pack://{}\"`, with a word of your own before `://`", address.value);
+            reader.diagnostic(Diagnostic::new(code::WRONG_VALUE, message).at(address.at.clone()).help(help));
         }
         return;
     }
@@ -241,6 +245,15 @@ fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>,
             }
         }
     }
+}
+
+/// Whether a text begins with the scheme of a URI (RFC 3986): `notes:`.
+fn has_scheme(uri: &str) -> bool {
+    let is_scheme = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.');
+    let scheme = uri.split_once(':').map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        scheme.starts_with(|one: char| one.is_ascii_alphabetic()) && scheme.chars().all(is_scheme)
+    })
 }
 
 fn sorted(names: &[String]) -> Vec<&str> {

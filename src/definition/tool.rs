@@ -363,6 +363,7 @@ pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, V
         }
         None => read_effect(fields, &body.value, reader),
     };
+    check_destructive(fields, effect.value, reader);
     let lifecycle = read_lifecycle(fields);
     let mut description = fields.required("description");
     description.value = lifecycle.describe(&description.value);
@@ -421,6 +422,17 @@ fn read_effect(fields: &Fields<'_>, body: &Body, reader: &mut DefinitionReader) 
         reader.missing(&fields.header, "[[tool]] has no `effect`", words);
     }
     Located { value: value.unwrap_or(Effect::Runs), at: fields.required("name").at }
+}
+
+/// A tool that only reads destroys nothing: a client would show one of the two hints, and which one is not known.
+fn check_destructive(fields: &Fields<'_>, effect: Effect, reader: &mut DefinitionReader) {
+    if let (Some(true), Effect::Pure | Effect::Reads, Some(at)) =
+        (fields.flag("destructive"), effect, fields.key_place("destructive"))
+    {
+        let message = format!("`destructive = true` contradicts the effect `{}`", effect.name());
+        let help = "leave it out, or declare what it does: `effect = \"writes\"` or `\"runs\"`";
+        reader.diagnostic(Diagnostic::new(code::WRONG_VALUE, message).at(at.clone()).help(help));
+    }
 }
 
 /// Reads whether calls run as tasks, and how long tasks are kept.

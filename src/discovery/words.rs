@@ -15,7 +15,7 @@ const EMPTY_WORDS: &[&str] = &[
 ];
 
 /// The words of a text, in its order. `get_requirement`, `getRequirement` and `Get requirements` have the same ones.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub fn words(text: &str) -> Vec<String> {
     all_words(text).into_iter().filter(|word| !EMPTY_WORDS.contains(&word.as_str())).map(singular).collect()
 }
 

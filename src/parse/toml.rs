@@ -1,6 +1,6 @@
 //! TOML as a tree in which every key and value has its location. Whatever JSON cannot represent is an error.
 
-use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::diagnostic::{Code, Diagnostic, Result, find_merge_conflict};
 use crate::guard;
 use crate::source::{Place, Source};
 use crate::value::Json;
@@ -135,6 +135,13 @@ pub fn unescape(part: &str) -> String {
 /// Reads a whole TOML text. The tree holds everything that could be read; `faults` receives the rest.
 pub fn parse(source: &Arc<Source>, dates: Dates, diagnostics: &mut Vec<Diagnostic>) -> TomlNode {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
+    if let Some(conflict) =
+        Some(source).filter(|_| !errors.is_empty()).and_then(|it| find_merge_conflict(it, TOML_SYNTAX))
+    {
+        // Both sides were read, one after the other: nothing that is in the tree is meant.
+        diagnostics.push(conflict);
+        return TomlNode { item: TomlItem::Table(Vec::new()), at: source.place(0..0) };
+    }
     for error in errors {
         let span = error.span().unwrap_or(0..0);
         diagnostics.push(*syntax(source, error.message(), span));

@@ -7,7 +7,7 @@ use super::engine::empty_engine;
 use super::errors::{describe_parse_error, diagnose, error_from_caught_map};
 use super::execution::current;
 use super::unbalanced::describe_unbalanced;
-use crate::diagnostic::{Code, Diagnostic, Result, translate_at};
+use crate::diagnostic::{Code, Diagnostic, Result, find_merge_conflict, translate_at, translate_keyword};
 use crate::guard::{CancelFlag, Guard, Limits};
 use crate::source::{Place, Source};
 use crate::value::{CaughtError, Value};
@@ -98,11 +98,15 @@ fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Re
             Ok(_) => return Err(errors),
             Err(error) => error,
         };
+        if let Some(conflict) = find_merge_conflict(source, Code("script-syntax")) {
+            return Err(vec![conflict]);
+        }
         let line = error.1.line().unwrap_or(usize::MAX);
         let start = source.offset(line, error.1.position().unwrap_or(1));
         let mut diagnostic = *describe_parse_error(&error.0).at(source.place(start..start + 1));
         let translated = || source.text.get(start..).and_then(translate_at).filter(|_| diagnostic.help.is_none());
-        if let Some(help) = translated().or_else(|| describe_unbalanced(&source.text, start, &error.0)) {
+        let arrow = translate_keyword("=>").filter(|_| is_arrow_function(&source.text, start));
+        if let Some(help) = arrow.or_else(translated).or_else(|| describe_unbalanced(&source.text, start, &error.0)) {
             diagnostic.help = Some(help);
         }
         errors.push(diagnostic);
@@ -113,6 +117,15 @@ fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Re
             _ => return Err(errors),
         }
     }
+}
+
+/// Whether a text has `x => …` or `(x, y) => …` in brackets around an offset: a closure as JavaScript writes it.
+fn is_arrow_function(text: &str, at: usize) -> bool {
+    let Some((before, rest)) = text.split_at_checked(at) else { return false };
+    let is_parameter = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ',' | ' ');
+    let rest = rest.trim_start_matches(is_parameter);
+    let is_open = before.trim_end_matches(is_parameter).ends_with('(');
+    is_open && rest.strip_prefix(')').unwrap_or(rest).trim_start().starts_with("=>")
 }
 
 /// The text starting at the first function that begins after a line.

@@ -3,7 +3,7 @@
 use super::compiled::{Script, is_closure};
 use super::lost_values::lost_values;
 use crate::source::{Place, Source};
-use rhai::{ASTNode, Expr, FnCallExpr, Position, Stmt};
+use rhai::{ASTNode, Expr, FnCallExpr, FnPtr, Position, Stmt};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub struct ScriptSurvey {
     pub captures: Vec<ReceiverCapture>,
     /// Every `Fn(…)`.
     pub pointers: Vec<FunctionPointer>,
+    /// Every text that is likely to be in the wrong quotes.
+    pub misquoted: Vec<MisquotedText>,
     /// Every value at the end of a `catch` block at the end of a function, which rhai drops.
     pub lost_catch_values: Vec<Place>,
 }
@@ -58,6 +60,8 @@ pub struct CallSite {
     pub listed: Vec<(usize, String)>,
     /// The keys of the arguments that are literal maps: the index of the argument, and one of its keys.
     pub keys: Vec<(usize, String)>,
+    /// The arguments that are closures: the index of the argument, and how many parameters the closure has.
+    pub closures: Vec<(usize, usize)>,
     /// The place of the name.
     pub at: Place,
     /// The enclosing named function, as an index of [`ScriptSurvey::functions`]. A call in a closure belongs to the
@@ -120,6 +124,19 @@ pub struct FunctionPointer {
     pub function: Option<usize>,
 }
 
+/// A text with `\n` in backticks, or with `${x}` of a variable in double quotes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MisquotedText {
+    /// What stays as it is written: `\n` or `${x`.
+    pub part: String,
+    /// The text.
+    pub text: String,
+    /// The function whose argument it is.
+    pub argument_of: Option<String>,
+    /// The place of the opening quote.
+    pub at: Place,
+}
+
 impl ScriptSurvey {
     /// The calls in `function`.
     pub fn calls_in(&self, function: usize) -> impl Iterator<Item = &CallSite> {
@@ -148,19 +165,24 @@ const NOT_CALLS: &[&str] = &["curry", "Fn", "is_def_var", "is_shared"];
 pub(super) fn survey_script(script: &Script) -> ScriptSurvey {
     let lost = lost_values(script);
     let dropped = lost.calls.into_iter().collect();
-    let mut walker = SurveyWalker { script, dropped, survey: list_definitions(script) };
+    let parameters = script.ast.iter_functions().flat_map(|function| function.params);
+    let declared = parameters.map(str::to_owned).collect();
+    let mut walker = SurveyWalker { script, dropped, declared, survey: list_definitions(script) };
     walker.survey.lost_catch_values = lost.catch_values.into_iter().map(|start| walker.word(start)).collect();
     script.ast.walk(&mut |path: &[ASTNode<'_>]| {
         walker.visit(path);
         true
     });
     let mut survey = walker.survey;
+    let declared = walker.declared;
+    survey.misquoted.retain(|text| text.part.strip_prefix("${").is_none_or(|name| declared.contains(name)));
     // Rhai visits the functions in no particular order.
     survey.calls.sort_by_key(|call| call.at.span.start);
     survey.reads.sort_by_key(|read| read.at.span.start);
     survey.assignments.sort_by_key(|assignment| assignment.at.span.start);
     survey.captures.sort_by_key(|capture| capture.at.span.start);
     survey.pointers.sort_by_key(|pointer| pointer.at.span.start);
+    survey.misquoted.sort_by_key(|text| text.at.span.start);
     survey.lost_catch_values.sort_by_key(|at| at.span.start);
     survey
 }
@@ -186,6 +208,7 @@ fn list_definitions(script: &Script) -> ScriptSurvey {
         assignments: Vec::new(),
         captures: Vec::new(),
         pointers: Vec::new(),
+        misquoted: Vec::new(),
         lost_catch_values: Vec::new(),
     }
 }
@@ -198,6 +221,8 @@ struct SurveyWalker<'a> {
     script: &'a Script,
     /// Where the calls are whose values nothing receives.
     dropped: HashSet<usize>,
+    /// The names of all variables and parameters.
+    declared: HashSet<String>,
     survey: ScriptSurvey,
 }
 
@@ -214,6 +239,9 @@ impl SurveyWalker<'_> {
                 self.capture(call, *position, head);
             }
             ASTNode::Expr(Expr::Dot(pair, ..) | Expr::Index(pair, ..)) => self.read(&pair.lhs, &pair.rhs),
+            ASTNode::Expr(Expr::StringConstant(text, position)) => self.text(text, *position, above),
+            ASTNode::Stmt(Stmt::Var(parts, ..)) => _ = self.declared.insert(parts.0.name.to_string()),
+            ASTNode::Stmt(Stmt::For(parts, ..)) => _ = self.declared.insert(parts.0.name.to_string()),
             ASTNode::Stmt(Stmt::Assignment(assignment)) => self.assignment(&assignment.1.lhs),
             _ => {}
         }
@@ -246,6 +274,8 @@ impl SurveyWalker<'_> {
             let texts = arguments().filter_map(|(index, arg)| Some((index, literal(arg)?.to_owned()))).collect();
             let listed = arguments().flat_map(|(index, arg)| texts_of(arg).map(move |text| (index, text))).collect();
             let keys = arguments().flat_map(|(index, arg)| keys_of(arg).map(move |key| (index, key))).collect();
+            let parameters = |(index, arg)| Some((index, parameters_of_closure(self.script, arg)?));
+            let closures = arguments().filter_map(parameters).collect();
             self.survey.calls.push(CallSite {
                 name: call.name.to_string(),
                 arguments: call.args.len() + first,
@@ -255,9 +285,35 @@ impl SurveyWalker<'_> {
                 texts,
                 listed,
                 keys,
+                closures,
                 at,
                 function,
             });
+        }
+    }
+
+    /// Records a text that is likely to be in the wrong quotes.
+    fn text(&mut self, text: &str, position: Position, above: &[ASTNode<'_>]) {
+        let start = offset(self.script, position);
+        let (is_part, above) = match above.split_last() {
+            Some((ASTNode::Expr(Expr::InterpolatedString(..)), above)) => (true, above),
+            _ => (false, above),
+        };
+        let quote = self.script.source.text[start..].chars().next();
+        let found = match quote.filter(|_| !is_part) {
+            Some('"') => variable_in_braces(text),
+            Some('`') | None => text.contains("\\n").then_some("\\n"),
+            _ => None,
+        };
+        let argument_of = match above.last() {
+            Some(
+                ASTNode::Expr(Expr::FnCall(call, _) | Expr::MethodCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _)),
+            ) => Some(call.name.to_string()),
+            _ => None,
+        };
+        if let Some(part) = found {
+            let at = self.script.source.place(start..start + 1);
+            self.survey.misquoted.push(MisquotedText { part: part.to_owned(), text: text.to_owned(), argument_of, at });
         }
     }
 
@@ -323,6 +379,37 @@ fn property(expression: &Expr) -> Option<(&str, Position)> {
 fn literal(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::StringConstant(text, _) => Some(text),
+        _ => None,
+    }
+}
+
+/// `${name` in a text, if a name is all that is in the braces, or the start of it: `${name.part}`.
+fn variable_in_braces(text: &str) -> Option<&str> {
+    let start = text.find("${")?;
+    let name = &text[start + 2..];
+    let end = name.find(|letter: char| !(letter.is_alphanumeric() || letter == '_'))?;
+    name[end..].starts_with(['}', '.', '[', '(']).then(|| &text[start..start + 2 + end])
+}
+
+/// How many parameters an argument has that is a closure. One that captures variables is a block, in which rhai puts them
+/// before the parameters.
+fn parameters_of_closure(script: &Script, argument: &Expr) -> Option<usize> {
+    match argument {
+        Expr::DynamicConstant(value, _) => {
+            let pointer = value.read_lock::<FnPtr>()?;
+            let mut functions = script.ast.iter_functions();
+            functions.find(|function| function.name == pointer.fn_name()).map(|function| function.params.len())
+        }
+        Expr::Stmt(block) => block.iter().find_map(|statement| match statement {
+            Stmt::Expr(curried) => match &**curried {
+                Expr::FnCall(call, _) if call.name == "curry" => {
+                    let (closure, captured) = call.args.split_first()?;
+                    parameters_of_closure(script, closure)?.checked_sub(captured.len())
+                }
+                _ => None,
+            },
+            _ => None,
+        }),
         _ => None,
     }
 }

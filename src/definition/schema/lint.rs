@@ -1,6 +1,6 @@
 //! Lints a schema as it was written; each diagnostic has a location.
 
-use super::checker::linear_pattern;
+use super::checker::{Checker, linear_pattern};
 use super::document::Schema;
 use super::keyword::{FORMATS, KEYWORDS, KeywordValue, TYPES, subschemas};
 use crate::definition::code;
@@ -101,6 +101,9 @@ impl Linter<'_> {
                 continue;
             };
             self.check_value(name, *takes, value, &at);
+            if name == &"default" {
+                self.check_default(json, value, &at);
+            }
             for (inner, schema) in subschemas(name, *takes, value) {
                 self.check_schema(schema, &format!("{pointer}{inner}"), depth + 1);
             }
@@ -127,6 +130,28 @@ impl Linter<'_> {
         };
         if !fits {
             self.report_wrong(name, takes, value, at);
+        }
+    }
+
+    /// A default is filled in without being checked, so a wrong one would reach the script.
+    fn check_default(&mut self, schema: &Json, default: &Json, at: &str) {
+        // A schema that refers to others cannot be compiled alone, and what else is wrong with it is reported elsewhere.
+        let checker = super::document::schema_object(schema.clone()).ok().map(Checker::new);
+        let Some(Ok(checker)) = checker else { return };
+        if let Some(problem) = checker.check(default).into_iter().next() {
+            let help = match (schema.get("type").and_then(Json::as_str), default) {
+                (Some("string"), Json::Number(_) | Json::Bool(_)) => format!("`default = \"{default}\"`"),
+                (Some("integer" | "number" | "boolean"), Json::String(text)) => {
+                    format!("`default = {text}`, of that type")
+                }
+                _ => problem.help.unwrap_or_else(|| "the default must fit the schema that it stands in".to_owned()),
+            };
+            self.diagnostic(
+                code::SCHEMA_VALUE,
+                at,
+                format!("`default` does not fit its schema: {}", problem.message),
+                help,
+            );
         }
     }
 

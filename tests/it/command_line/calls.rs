@@ -251,6 +251,21 @@ fn the_primitives_are_explained() {
     assert!(home.run(&["docs", "unknown-key"]).ended(0).out.contains("no such key"));
     assert!(home.run(&["docs", "slag"]).ended(2).err.contains("did you mean `slug`?"));
     assert!(home.run(&["docs", "tool-nam"]).ended(2).err.contains("did you mean `tool-name`?"));
+    for (words, part) in [
+        (&["bearer"][..], "toolsd docs guide/13\tPrograms and secrets: "),
+        (&["secret"], "toolsd docs guide/13\t"),
+        (&["http"], "toolsd docs guide/13\t"),
+        (&["who", "to", "blame"], "toolsd docs guide/14\tRecipes: "),
+        (&["csv"], "toolsd docs parse_csv\t"),
+        (&["guide/14"], "sqlite3 stock.db"),
+        (&["guide"], "](13-programs-and-secrets.md)"),
+    ] {
+        let said = home.run(&[&["docs"], words].concat()).ended(0).out;
+        assert!(said.contains(part), "{words:?}: {said}");
+    }
+    assert!(home.run(&["docs", "sqllite3"]).ended(2).err.contains("did you mean `sqlite3`?"));
+    let found = home.run(&["docs", "csv", "--format", "json"]).ended(0).json();
+    assert_eq!(found["found"][0]["name"], "parse_csv");
     let all = home.run(&["docs", "--format", "json"]).ended(0).json();
     assert!(all["primitives"].as_array().unwrap().len() > 50 && all["rules"].as_array().unwrap().len() > 20);
     let one = home.run(&["docs", "slug", "--format", "json"]).ended(0).json();
