@@ -1,6 +1,7 @@
 //! The command line: one file per command, one entry point.
 
 mod add;
+mod answers;
 mod call;
 mod check;
 mod command_line;

@@ -1,6 +1,7 @@
 //! The content of results: texts, images, audio and resources.
 
 use crate::value::{Json, Kind, Object, Value};
+use base64::Engine;
 use serde_json::json;
 
 /// One content block of a result, of a prompt message, or of a resource.
@@ -55,6 +56,18 @@ pub enum ResourceBody {
     Blob(String),
 }
 
+impl ResourceBody {
+    /// Returns what a client gets: a text with NUL as base64, since such a file is binary to most of its readers.
+    pub fn to_sent(&self) -> Self {
+        match self {
+            Self::Text(text) if text.contains('\0') => {
+                Self::Blob(base64::engine::general_purpose::STANDARD.encode(text))
+            }
+            body => body.clone(),
+        }
+    }
+}
+
 impl Content {
     /// Creates content without annotations.
     pub fn new(block: ContentBody) -> Self {
@@ -83,7 +96,7 @@ impl Object for Content {
                 if let Some(mime_type) = mime_type {
                     resource["mimeType"] = json!(mime_type);
                 }
-                match body {
+                match body.to_sent() {
                     ResourceBody::Text(text) => resource["text"] = json!(text),
                     ResourceBody::Blob(blob) => resource["blob"] = json!(blob),
                 }

@@ -45,6 +45,10 @@ impl CaseStage {
         });
         let now_ms = now_ms.transpose()?;
         let ground = if case.setup.world.as_deref() == Some("disk") {
+            if !case.setup.programs.is_empty() {
+                return Err(Diagnostic::new(CASE, "`programs` cannot answer for programs on the disk")
+                    .help("remove `filesystem = \"disk\"`, or `programs`"));
+            }
             StageWorld::Disk(ScratchWorld::new(now_ms, &case.setup.env, case.setup.home.is_some())?)
         } else {
             if case.setup.git {
@@ -52,6 +56,7 @@ impl CaseStage {
             }
             let memory = MemoryWorld::new();
             case.setup.env.iter().for_each(|(name, value)| memory.set_env(name, value));
+            memory.set_programs(case.setup.programs.clone());
             if let Some(now_ms) = now_ms {
                 memory.set_now_ms(now_ms);
             }

@@ -1,5 +1,6 @@
 //! `toolsd call`: calls a tool, as a client would.
 
+use super::answers::{CommandClient, typed_value};
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::{Terminal, TextStyle, move_widest_last};
@@ -30,6 +31,10 @@ pub struct CallCommand {
     /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
+    /// The answer to a question of the tool, or to one field of its form: may be repeated. `decline` and `cancel` are
+    /// answers, too. Questions without one are asked at the terminal.
+    #[arg(long = "answer", value_name = "KEY[.FIELD]=VALUE")]
+    answers: Vec<String>,
 }
 
 impl CallCommand {
@@ -41,6 +46,7 @@ impl CallCommand {
             return Err(context.unknown_name("tool", &self.tool, names, &registry));
         };
         let arguments = read_arguments(&self.arguments, Some(&tool.contract.schema))?;
+        let client = CommandClient::from_words(context.terminal, &self.answers)?;
         context.print_diagnostics_of_use(&registry);
         let service = if self.dry_run {
             let dry = service.staged(Staging { is_dry: true, ..Staging::default() });
@@ -52,7 +58,7 @@ impl CallCommand {
         // The process ends with the answer, so freeing the graph would be wasted work.
         std::mem::forget(Arc::clone(&service));
         let pack = tool.pack.name.clone();
-        let mut answer = context.answer(&service, Request::Call { tool: self.tool, arguments });
+        let mut answer = context.answer_asking(client, &service, Request::Call { tool: self.tool, arguments });
         if let (Answer::Tool(outcome), Some(said)) = (&mut answer, registry.staleness(&pack)) {
             // The diagnostic of the file has said it.
             outcome.notices.retain(|notice| *notice != said);
@@ -67,9 +73,19 @@ impl CallCommand {
         match answer {
             Answer::Tool(outcome) if self.dry_run => Ok(print_changes(context, &outcome)),
             Answer::Tool(outcome) => Ok(print_outcome(context, &outcome)),
+            Answer::Error(error) if needs_answers(&error) => {
+                let help = "answer it with `--answer KEY=VALUE`, or call the tool at a terminal";
+                Ok(print_unexpected(context, Answer::Error(error.help(help))))
+            }
             other => Ok(print_unexpected(context, other)),
         }
     }
+}
+
+/// Whether a call failed only because there is no one to answer its forms.
+fn needs_answers(error: &Diagnostic) -> bool {
+    let required = error.data.as_ref().and_then(|data| data["requiredCapabilities"].as_object());
+    error.code == Code::CAPABILITY && required.is_some_and(|names| names.keys().eq(["elicitation"]))
 }
 
 /// Prints what a dry run would have changed; for machines `{ "changes", "result" }`.
@@ -186,19 +202,6 @@ pub(super) fn read_arguments(words: &[String], schema: Option<&ObjectSchema>) ->
         map.insert(key.to_owned(), typed_value(value, property)?);
     }
     Ok(Json::Object(map))
-}
-
-/// Returns a string, or the JSON that it contains if the schema does not allow a string.
-fn typed_value(value: &str, schema: Option<&Json>) -> Result<Json> {
-    let takes_text = |schema: &Json| match schema.get("type") {
-        Some(Json::String(one)) => one == "string",
-        Some(Json::Array(several)) => several.iter().any(|one| one == "string"),
-        _ => schema.get("enum").is_some_and(|list| list.as_array().into_iter().flatten().all(Json::is_string)),
-    };
-    match schema.filter(|schema| !takes_text(schema)).and_then(|_| serde_json::from_str(value).ok()) {
-        Some(read) => refuse_oversized_integers(value).map(|()| read),
-        None => Ok(Json::from(value)),
-    }
 }
 
 fn usage(message: String, help: &str) -> Box<Diagnostic> {

@@ -2,7 +2,7 @@
 
 use super::options::SharedOptions;
 use super::terminal::{Terminal, print_error_json};
-use crate::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
+use crate::call::{Answer, AskMode, Asker, Caller, PackSource, Peer, Request, Service};
 use crate::check;
 use crate::definition::WorkspaceDefinition;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -188,6 +188,11 @@ impl CommandContext {
 
     /// Answers a request and waits for it.
     pub fn answer(&self, service: &Arc<Service>, request: Request) -> Answer {
+        self.answer_asking(None, service, request)
+    }
+
+    /// The same for a request whose forms and URLs are answered by `asker`.
+    pub fn answer_asking(&self, asker: Option<Arc<dyn Asker>>, service: &Arc<Service>, request: Request) -> Answer {
         end_at_signals();
         let is_script = matches!(request, Request::Script(_));
         let caller = Caller {
@@ -198,8 +203,10 @@ impl CommandContext {
                 Notice::Progress { .. } if is_script => {}
                 notice => tracing::info!("{notice}"),
             }),
-            capabilities: json!({}),
-            asking: AskMode::Never,
+            capabilities: asker
+                .as_ref()
+                .map_or_else(|| json!({}), |_| json!({ "elicitation": { "form": {}, "url": {} } })),
+            asking: asker.map_or(AskMode::Never, |asker| AskMode::Waits { asker, record: Box::default() }),
             peer: Peer::default(),
         };
         service.wait(request, caller)

@@ -111,6 +111,25 @@ impl Terminal {
         self.person && std::io::stdin().is_terminal()
     }
 
+    /// Whether there is a person who can be asked while standard output is for a result.
+    pub fn can_ask_on_error(&self) -> bool {
+        std::io::stderr().is_terminal() && std::io::stdin().is_terminal()
+    }
+
+    /// Asks on standard error and returns the line without blanks around it. `None` at the end of the input.
+    pub fn ask_on_error(&self, prompt: &str) -> Option<String> {
+        let mut error = std::io::stderr().lock();
+        let _ = write!(error, "{}", printable(prompt)).and_then(|()| error.flush());
+        let mut line = String::new();
+        match std::io::stdin().read_line(&mut line) {
+            Ok(1..) => Some(line.trim().to_owned()),
+            _ => {
+                let _ = writeln!(error);
+                None
+            }
+        }
+    }
+
     /// Reads standard input to its end.
     ///
     /// # Errors

@@ -3,8 +3,8 @@
 use super::code;
 use super::fields::Fields;
 use super::fixture::{
-    ANSWERS, CLIENT, CONFIG, CaseSetup, ENV, FILES, FILES_FROM, FIXTURE_NAMES, GIT, HOME, LOCKED, NOW, WORKSPACE,
-    WORLD, read_setup,
+    ANSWERS, CLIENT, CONFIG, CaseSetup, ENV, FILES, FILES_FROM, FIXTURE_NAMES, GIT, HOME, LOCKED, NOW, PROGRAMS,
+    WORKSPACE, WORLD, read_setup,
 };
 use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
@@ -171,6 +171,7 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
         WORLD,
         GIT,
         LOCKED,
+        PROGRAMS,
         FILES,
         FILES_FROM,
         WORKSPACE,
@@ -196,6 +197,7 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
         WORLD,
         GIT,
         LOCKED,
+        PROGRAMS,
         FILES,
         FILES_FROM,
         WORKSPACE,
@@ -219,6 +221,7 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
         WORLD,
         GIT,
         LOCKED,
+        PROGRAMS,
         FILES,
         FILES_FROM,
         WORKSPACE,
@@ -243,6 +246,7 @@ pub static CASE: Grammar = Grammar {
         WORLD,
         GIT,
         LOCKED,
+        PROGRAMS,
         FILES,
         FILES_FROM,
         WORKSPACE,
@@ -385,7 +389,11 @@ pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reader: &mut D
                 if let ExampleTarget::Operation { name, .. } = of { format!(" {name}") } else { String::new() };
             Located { value: format!("{name}{operation}, example {}", index + 1), at: example.header.clone() }
         });
-        cases.push(Case { example_of: Some(name.to_owned()), steps: vec![step], ..read_frame(example, title) });
+        cases.push(Case {
+            example_of: Some(name.to_owned()),
+            steps: vec![step],
+            ..read_frame(example, title, &mut reader.diagnostics)
+        });
     }
     cases
 }
@@ -423,7 +431,7 @@ pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
     if is_read && !steps.is_empty() && steps.iter().all(|step| step.expect.is_empty()) {
         report_nothing_expected(&fields.header, reader);
     }
-    Case { steps, ..read_frame(fields, fields.required("title")) }
+    Case { steps, ..read_frame(fields, fields.required("title"), &mut reader.diagnostics) }
 }
 
 /// The keys of a step belong in its own table: next to `step` they would have no effect.
@@ -443,12 +451,12 @@ fn report_nothing_expected(at: &Place, reader: &mut DefinitionReader) {
 }
 
 /// Reads everything of a case except its steps.
-fn read_frame(fields: &Fields<'_>, title: Located<String>) -> Case {
+fn read_frame(fields: &Fields<'_>, title: Located<String>, diagnostics: &mut Vec<Diagnostic>) -> Case {
     Case {
         title,
         example_of: None,
         fixtures: fields.located_texts("fixture"),
-        setup: read_setup(fields),
+        setup: read_setup(fields, diagnostics),
         steps: Vec::new(),
     }
 }

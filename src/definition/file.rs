@@ -193,7 +193,7 @@ fn read_tables(file: &Fields<'_>, reader: &mut DefinitionReader) -> Definitions 
         return definitions;
     }
     for (name, fields) in file.named_tables("fixture", &mut reader.diagnostics) {
-        definitions.fixtures.push(read_fixture(name, &fields));
+        definitions.fixtures.push(read_fixture(name, &fields, &mut reader.diagnostics));
     }
     for fields in file.tables("case", &mut reader.diagnostics) {
         definitions.cases.push(read_case(&fields, reader));

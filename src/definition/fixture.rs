@@ -2,10 +2,11 @@
 
 use super::code;
 use super::fields::Fields;
-use super::grammar::{Grammar, GrammarKey, ValueShape, optional};
+use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::value::Json;
+use crate::world::run::{ProgramOutput, ProgramStub};
 
 /// What a case runs in: its files, its clock, its client.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct CaseSetup {
     pub git: bool,
     /// Locks that another process holds.
     pub locked: Vec<String>,
+    /// What programs answer, which are then not started.
+    pub programs: Vec<ProgramStub>,
     /// The folder, among the files below, that is the workspace; if absent, the files are in the workspace itself.
     pub workspace: Option<String>,
     /// The folder, among the files below, that is the home folder.
@@ -39,11 +42,14 @@ pub struct CaseSetup {
 impl CaseSetup {
     /// Puts this setup on top of another one, which it overrides. Tables are merged by key, lists are not.
     fn on_top_of(self, base: &Self) -> Self {
-        let list = |own: Vec<String>, base: &[String]| if own.is_empty() { base.to_vec() } else { own };
+        fn list<T: Clone>(own: Vec<T>, base: &[T]) -> Vec<T> {
+            if own.is_empty() { base.to_vec() } else { own }
+        }
         Self {
             world: self.world.or_else(|| base.world.clone()),
             git: self.git || base.git,
             locked: list(self.locked, &base.locked),
+            programs: list(self.programs, &base.programs),
             workspace: self.workspace.or_else(|| base.workspace.clone()),
             home: self.home.or_else(|| base.home.clone()),
             files: merge_texts(self.files, &base.files),
@@ -114,6 +120,25 @@ pub(super) const WORLD: GrammarKey =
 pub(super) const LOCKED: GrammarKey =
     optional("held_locks", ValueShape::TextOrTexts, "Locks that another process holds.");
 
+/// `programs` of an example, a case or a fixture.
+static PROGRAM_STUB: Grammar = Grammar {
+    name: "[[case.programs]]",
+    doc: "What a program answers to `run` in an example or a case. It is not started, need not be installed, and changes no files; its grant is needed as always. The first table that matches answers.",
+    keys: &[
+        required("program", ValueShape::Text, "The program, as `run` names it."),
+        optional("args", ValueShape::Texts, "Answers only calls with exactly these arguments (default: any)."),
+        optional("stdout", ValueShape::Text, "Its standard output (default: empty)."),
+        optional("stderr", ValueShape::Text, "Its standard error (default: empty)."),
+        optional("exit_code", ValueShape::Integer(0), "Its exit code (default: 0)."),
+    ],
+};
+
+pub(super) const PROGRAMS: GrammarKey = optional(
+    "programs",
+    ValueShape::Tables(&PROGRAM_STUB),
+    "What programs answer to `run` without being started; only with `filesystem = \"memory\"`.",
+);
+
 pub(super) const GIT: GrammarKey = optional(
     "git",
     ValueShape::OneOf(&["init"]),
@@ -139,20 +164,21 @@ pub(super) const HOME: GrammarKey =
 pub static FIXTURE: Grammar = Grammar {
     name: "[fixture.NAME]",
     doc: "A named setup that examples and cases of any file of the pack can use: `fixture = \"NAME\"`.",
-    keys: &[WORLD, GIT, LOCKED, FILES, FILES_FROM, WORKSPACE, HOME, ENV, CONFIG, NOW, CLIENT, ANSWERS],
+    keys: &[WORLD, GIT, LOCKED, PROGRAMS, FILES, FILES_FROM, WORKSPACE, HOME, ENV, CONFIG, NOW, CLIENT, ANSWERS],
 };
 
 /// Reads `[fixture.NAME]`.
-pub fn read_fixture(name: Located<String>, fields: &Fields<'_>) -> Fixture {
-    Fixture { name, setup: read_setup(fields) }
+pub fn read_fixture(name: Located<String>, fields: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> Fixture {
+    Fixture { name, setup: read_setup(fields, diagnostics) }
 }
 
 /// Reads the setup of a fixture, an example or a case.
-pub fn read_setup(fields: &Fields<'_>) -> CaseSetup {
+pub fn read_setup(fields: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> CaseSetup {
     CaseSetup {
         world: fields.text("filesystem"),
         git: fields.text("git").is_some(),
         locked: fields.texts("held_locks"),
+        programs: fields.tables("programs", diagnostics).iter().map(read_program_stub).collect(),
         workspace: fields.text("workspace"),
         home: fields.text("home"),
         files: fields.text_map("files"),
@@ -162,6 +188,20 @@ pub fn read_setup(fields: &Fields<'_>) -> CaseSetup {
         now: fields.text("now"),
         client: fields.json("client_capabilities"),
         answers: fields.object("answers"),
+    }
+}
+
+fn read_program_stub(fields: &Fields<'_>) -> ProgramStub {
+    let bytes = |key: &str| fields.text(key).unwrap_or_default().into_bytes();
+    ProgramStub {
+        program: fields.required("program").value,
+        arguments: fields.has("args").then(|| fields.texts("args")),
+        output: ProgramOutput {
+            code: fields.integer("exit_code").and_then(|code| i64::try_from(code).ok()).unwrap_or(0),
+            output: bytes("stdout"),
+            errors: bytes("stderr"),
+            notes: Vec::new(),
+        },
     }
 }
 

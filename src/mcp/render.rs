@@ -158,13 +158,9 @@ pub(crate) fn resource_result(contents: &ResourceAnswer, revision: Revision) -> 
 
 fn resource_part(uri: &str, mime_type: Option<&str>, body: &ResourceBody) -> ResourceContents {
     let (uri, mime_type) = (uri.to_owned(), mime_type.map(str::to_owned));
-    match body {
-        ResourceBody::Text(text) => {
-            ResourceContents::TextResourceContents { uri, mime_type, text: text.clone(), meta: None }
-        }
-        ResourceBody::Blob(blob) => {
-            ResourceContents::BlobResourceContents { uri, mime_type, blob: blob.clone(), meta: None }
-        }
+    match body.to_sent() {
+        ResourceBody::Text(text) => ResourceContents::TextResourceContents { uri, mime_type, text, meta: None },
+        ResourceBody::Blob(blob) => ResourceContents::BlobResourceContents { uri, mime_type, blob, meta: None },
     }
 }
 

@@ -339,9 +339,9 @@ pub(super) fn no_folder(path: &str) -> Box<Diagnostic> {
 }
 
 /// The error for running a program in a world that has none.
-fn no_programs(program: &str) -> Box<Diagnostic> {
+pub(super) fn no_programs(program: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("there is no program `{program}` in a world of memory"))
-        .author_help("a case that runs programs needs `filesystem = \"disk\"`")
+        .author_help("a case that runs programs needs `filesystem = \"disk\"`, or `programs` that say what they answer")
 }
 
 #[cfg(test)]

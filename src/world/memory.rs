@@ -1,9 +1,11 @@
 //! The world of examples and cases: files in memory, a fixed clock, sequential ids.
 
 use super::effects::{
-    Ambient, FilePolicy, Files, Lock, LockAttempt, Programs, World, is_folder, no_file, no_folder, not_empty,
+    Ambient, FilePolicy, Files, Lock, LockAttempt, Programs, World, is_folder, no_file, no_folder, no_programs,
+    not_empty,
 };
 use super::path;
+use super::run::{ProgramCommand, ProgramFile, ProgramOutput, ProgramStub};
 use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::collections::BTreeMap;
@@ -35,6 +37,7 @@ struct MemoryState {
     environment: BTreeMap<String, String>,
     /// The locks that are held, and their notes.
     locks: BTreeMap<String, String>,
+    programs: Vec<ProgramStub>,
 }
 
 #[derive(Debug)]
@@ -55,6 +58,7 @@ impl MemoryWorld {
             tick_ms: 0,
             environment: BTreeMap::new(),
             locks: BTreeMap::new(),
+            programs: Vec::new(),
         };
         let memory = Self { held: Arc::new(RwLock::new(held)) };
         memory.write_lock().make_folder(".");
@@ -84,6 +88,11 @@ impl MemoryWorld {
     /// Sets a variable of the environment.
     pub fn set_env(&self, name: &str, value: &str) {
         self.write_lock().environment.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Sets what programs answer.
+    pub fn set_programs(&self, programs: Vec<ProgramStub>) {
+        self.write_lock().programs = programs;
     }
 
     /// All files as they are now: a case compares two of these.
@@ -321,7 +330,30 @@ impl Ambient for MemoryWorld {
     }
 }
 
-impl Programs for MemoryWorld {}
+impl Programs for MemoryWorld {
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
+        let held = self.read_lock();
+        let fits = |stub: &&ProgramStub| {
+            stub.program == command.program && stub.arguments.as_ref().is_none_or(|words| *words == command.arguments)
+        };
+        match held.programs.iter().find(fits) {
+            Some(stub) => Ok(stub.output.clone()),
+            None if held.programs.iter().any(|stub| stub.program == command.program) => {
+                let message = format!("`programs` has no answer for `{}`", command.line());
+                Err(Diagnostic::new(Code::WORLD, message)
+                    .author_help(format!("add one with `args = {:?}`, or without `args`", command.arguments)))
+            }
+            None => Err(no_programs(&command.program)),
+        }
+    }
+
+    fn program(&self, name: &str) -> Result<ProgramFile> {
+        if self.read_lock().programs.iter().any(|stub| stub.program == name) {
+            return Ok(ProgramFile::default());
+        }
+        Err(no_programs(name))
+    }
+}
 
 impl FolderSource for MemoryWorld {
     fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>> {

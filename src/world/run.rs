@@ -207,6 +207,17 @@ pub struct ProgramOutput {
     pub notes: Vec<String>,
 }
 
+/// What a program answers in a world of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramStub {
+    /// Its name, as `run` has it.
+    pub program: String,
+    /// The arguments that it answers; `None`: any.
+    pub arguments: Option<Vec<String>>,
+    /// Its answer.
+    pub output: ProgramOutput,
+}
+
 impl ProgramCommand {
     /// A command of git in the root: it reads, and may touch nothing.
     pub fn git(words: &[&str], time: Duration, most: usize) -> Self {

@@ -1,5 +1,6 @@
 //! The built binary on folders of its own: every command, exit codes, layers, trust, hot reload.
 
+mod answers;
 mod asking;
 mod calls;
 mod catalogue;

@@ -24,6 +24,7 @@ mod locks;
 mod memory;
 mod notices;
 mod operations;
+mod resource_texts;
 mod roots;
 mod secrets;
 #[cfg(target_os = "linux")]

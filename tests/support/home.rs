@@ -122,6 +122,11 @@ impl Home {
 
     /// Runs a command at a terminal, where a person enters this answer to its question. Returns everything shown there.
     pub fn at_terminal(&self, words: &[&str], answer: &str) -> Said {
+        self.dialog(words, "[y/N] ", &[&format!("{answer}\n")])
+    }
+
+    /// Runs a command at a terminal, where a person types one of `answers` at each prompt that ends with `end`.
+    pub fn dialog(&self, words: &[&str], end: &str, answers: &[&str]) -> Said {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&controller).unwrap();
@@ -133,13 +138,14 @@ impl Home {
         let mut child = command.stdout(terminal.try_clone().unwrap()).stderr(terminal).spawn().unwrap();
         drop(command);
         let mut controller = fs::File::from(controller);
-        let (mut seen, mut chunk, mut answered) = (Vec::new(), [0; 1024], false);
+        let (mut seen, mut chunk, mut answers) = (Vec::new(), [0; 1024], answers.iter());
         // Once the other side is closed by all, the system reports the end, or that it cannot be read.
         while let Ok(count @ 1..) = controller.read(&mut chunk) {
             seen.extend_from_slice(&chunk[..count]);
-            if !answered && seen.ends_with(b"[y/N] ") {
-                answered = true;
-                writeln!(controller, "{answer}").unwrap();
+            if seen.ends_with(end.as_bytes())
+                && let Some(answer) = answers.next()
+            {
+                write!(controller, "{answer}").unwrap();
             }
         }
         let code = child.wait().unwrap().code().unwrap();

@@ -63,6 +63,11 @@ struct NewTool<'a> {
 }
 
 impl SourceScript {
+    /// Whether a script is named.
+    pub(super) fn is_given(&self) -> bool {
+        self.from_script.is_some()
+    }
+
     /// The files of the tool, and what their author should know; `None` if no script is named.
     ///
     /// # Errors

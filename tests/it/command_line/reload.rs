@@ -1,6 +1,7 @@
 //! `serve`: an edit of a pack is served without a new start, and a broken one is not.
 
 use crate::support::home::Home;
+use crate::support::http;
 use crate::support::server::Server;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -375,4 +376,39 @@ fn without_watches_changes_are_found_and_that_is_told() {
     let home = Home::with(&[]);
     let doctor = limited(&home, none, "doctor").output();
     assert!(String::from_utf8_lossy(&doctor.unwrap().stdout).contains("fs.inotify"));
+}
+
+//= docs/spec.md#reload
+//= type=test
+//# An edit of any file of a pack MUST take effect without a restart.
+/// A stateless client that does not listen learns of an edit when the lists and contents that it cached expire.
+#[test]
+fn a_client_that_does_not_listen_sees_an_edit_when_its_cache_expires() {
+    let packed = "[[resource]]\nname = \"packed\"\ntitle = \"Packed\"\ndescription = \"A file of the pack.\"\n\
+        uri = \"a:///packed\"\nfile = \"templates/a/t.txt\"\n";
+    let home = Home::with(&[("layer/templates/a/t.txt", "one")]);
+    let definition = |more: &str| format!("{HEAD}{}text = \"x\"\n{packed}{more}", tool("say"));
+    home.write("layer/tools.d/a.toml", &definition(""));
+    let http = http::Server::start(&home, &["--dir", "layer"], &[]);
+    let mut streams = Server::start_modern(&home, &["--dir", "layer"]);
+    let mut ask = |is_http: bool, method: &str, params: Value| match is_http {
+        true => http.ask(method, params).answer()["result"].clone(),
+        false => streams.ask(method, &http::stateless(method, params)["params"])["result"].clone(),
+    };
+    let read = json!({ "uri": "a:///packed" });
+    let mut ttl_ms = 0;
+    for is_http in [true, false] {
+        let listed = ask(is_http, "tools/list", json!({}));
+        ttl_ms = listed["ttlMs"].as_u64().unwrap();
+        assert!((1..=5_000).contains(&ttl_ms) && !listed.to_string().contains("more"), "{listed}");
+        let contents = ask(is_http, "resources/read", read.clone());
+        assert_eq!((&contents["ttlMs"], &contents["contents"][0]["text"]), (&json!(0), &json!("one")), "{contents}");
+    }
+    home.write("layer/tools.d/a.toml", &definition(&format!("{}text = \"x\"\n", tool("more"))));
+    home.write("layer/templates/a/t.txt", "two");
+    std::thread::sleep(Duration::from_millis(ttl_ms));
+    for is_http in [true, false] {
+        assert!(ask(is_http, "tools/list", json!({})).to_string().contains("more"), "HTTP: {is_http}");
+        assert_eq!(ask(is_http, "resources/read", read.clone())["contents"][0]["text"], "two", "HTTP: {is_http}");
+    }
 }

@@ -75,3 +75,33 @@ fn packs_of_the_binary_are_tested_where_they_serve_or_are_named() {
     let served = home.run(&["test", "--format", "json"]).ended(0).json();
     assert_eq!(served["passed"], of_duvet);
 }
+
+const PROGRAMS: &str = include_str!("testing/programs.toml");
+
+const PROGRAMS_SCRIPT: &str = r#"
+fn lint(args) {
+    let first = run("no-such-ruff", ["check", "a b"], #{ check: false });
+    let second = run("no-such-ruff", "format");
+    `${first.line} ${first.code} ${first.errors} ${second.line} ${second.code}`
+}
+fn dry(args) { run("no-such-dryer").text }
+"#;
+
+#[test]
+fn examples_say_what_programs_answer() {
+    let home = Home::with(&[("layer/tools.d/a.toml", PROGRAMS), ("layer/tools.d/a.rhai", PROGRAMS_SCRIPT)]);
+    let said = home.run(&["test", "a", "--dir", "layer"]).ended(0);
+    assert!(said.out.contains("6 cases passed, 0 failed"), "{}", said.out);
+    for (from, to, reported) in [
+        (
+            "fixture = \"dry\"\nexpect",
+            "fixture = \"dry\"\nfilesystem = \"disk\"\nexpect",
+            "remove `filesystem = \"disk\"`",
+        ),
+        ("exit_code = 3 },\n", "code = 3 },\n", "[[case.programs]] has no key `code`"),
+    ] {
+        home.write("layer/tools.d/a.toml", &PROGRAMS.replace(from, to));
+        let said = home.run(&["test", "a", "--dir", "layer"]).ended(1);
+        assert!(said.out.contains(reported) || said.err.contains(reported), "{}{}", said.out, said.err);
+    }
+}

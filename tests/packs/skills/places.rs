@@ -107,3 +107,68 @@ fn a_text_with_nul_is_sent_as_bytes() {
     assert_eq!((&read["blob"], &read["text"]), (&json!("YQBi"), &json!(null)));
     server.end();
 }
+
+/// Each message names a folder; naming it in either way that the message describes lets the skill be loaded.
+#[test]
+fn the_remedies_that_messages_name_work() {
+    let layouts: [(&str, &str, &str); 4] = [
+        // What is a link, where it leads to, and the skill.
+        (".claude/skills/tea", "tea", "tea"),
+        (".claude/skills/tea/SKILL.md", "tea/SKILL.md", "tea"),
+        (".claude/skills", "", "tea"),
+        // An installed plugin that is somewhere else.
+        ("", "", "brewer:tea"),
+    ];
+    for (link, target, name) in layouts {
+        let home = Home::with(&[(".claude/skills/other/SKILL.md", &skill("other"))]);
+        let kept = home.workspace().parent().unwrap().join("kept");
+        fs::create_dir_all(kept.join("tea")).unwrap();
+        fs::write(kept.join("tea/SKILL.md"), skill("tea")).unwrap();
+        let link = home.workspace().join(link);
+        if link.ends_with("skills") {
+            fs::remove_dir_all(&link).unwrap();
+        }
+        if name == "brewer:tea" {
+            let plugins = json!({ "plugins": { "brewer@shop": [{ "installPath": kept }] } });
+            home.write_user(".claude/plugins/installed_plugins.json", &plugins.to_string());
+        } else {
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            symlink(kept.join(target), &link).unwrap();
+        }
+        let name = format!("name={name}");
+        let load = |words: &[&str]| home.run(&[words, &["--pack", "skills", "call", "skill", &name]].concat());
+        let refused = load(&[]);
+        let message = format!("{}{}", refused.out, refused.err);
+        assert!(!message.contains("Body of tea"), "{message}");
+        let (_, rest) = message.split_once("`--root ").unwrap_or_else(|| panic!("no remedy: {message}"));
+        let (folder, rest) = rest.split_once('`').unwrap();
+        let loaded = load(&["--root", folder]);
+        assert!(loaded.out.contains("Body of tea"), "--root {folder}: {}", loaded.out);
+        assert!(rest.contains("`also_read` of `[packs.skills]`") && rest.contains("`toolsd trust`"), "{rest}");
+        home.write("toolsd.toml", &format!("[packs.skills]\nalso_read = [{folder:?}]\n"));
+        home.trust();
+        let loaded = load(&[]);
+        assert!(loaded.out.contains("Body of tea"), "also_read {folder}: {}", loaded.out);
+    }
+}
+
+#[test]
+fn a_file_that_is_a_link_is_refused_with_a_remedy() {
+    let home = Home::with(&[
+        (".claude/skills/tea/SKILL.md", &skill("tea")),
+        ("kept/a.md", "Kept."),
+        ("toolsd.toml", "[packs.skills]\nfiles = true\n"),
+    ]);
+    home.trust();
+    symlink(home.workspace().join("kept/a.md"), home.workspace().join(".claude/skills/tea/a.md")).unwrap();
+    symlink(home.workspace().join("kept"), home.workspace().join(".claude/skills/tea/kept")).unwrap();
+    for path in ["a.md", "kept/a.md"] {
+        let said = home.run(&["call", "read_skill_file", "name=tea", &format!("path={path}")]).ended(1);
+        assert!(said.out.contains("are not followed. Replace it by a copy"), "{path}: {}", said.out);
+    }
+    // As the message says.
+    fs::remove_file(home.workspace().join(".claude/skills/tea/a.md")).unwrap();
+    fs::copy(home.workspace().join("kept/a.md"), home.workspace().join(".claude/skills/tea/a.md")).unwrap();
+    let said = home.run(&["call", "read_skill_file", "name=tea", "path=a.md"]).ended(0);
+    assert_eq!(said.out.trim(), "Kept.");
+}
