@@ -153,7 +153,7 @@ fn accepting(refused: &[&Change]) -> String {
     words.join(",")
 }
 
-/// Refuses what a publisher took back: a lower version than the locked one, or a branch without the locked commit. Whoever
+/// Refuses what a publisher took back: a lower version than the locked one, or a branch without the locked commit. A user who
 /// asks for something else in `toolsd.toml`, or with `--to`, gets it.
 fn refuse_taken_back(remote: &Remote, before: &LockedLayer, layer: &RemoteLayer, now: &Provenance) -> Result<()> {
     let (name, locked) = (&before.name, &before.commit);

@@ -157,10 +157,10 @@ fn what_is_not_read_not_searched_or_not_written_is_told() {
 
 const TOOL: &str = "[pack]\ntitle = \"Tea\"\nversion = \"1.0.0\"\ngrants = { read = [\".\"] }\n[[tool]]\nname = \"look_up\"\ndescription = \"Finds tea.\"\neffect = \"reads\"\n";
 
-/// What a search would have found and cannot read is told: by the call that searches, and by each call that uses the graph.
+/// What a search would have found and cannot read is named: by the call that searches, and by each call that uses the graph.
 #[cfg(target_os = "linux")]
 #[test]
-fn files_that_a_search_skips_are_told() {
+fn files_that_a_search_skips_are_named() {
     use std::os::unix::ffi::OsStrExt;
     let pack = "[pack]\ntitle = \"Tea\"\nversion = \"1.0.0\"\ngrants = { read = [\"docs\"] }\n[graph]\n[[tool]]\nname = \"found\"\ndescription = \"Finds.\"\neffect = \"reads\"\n[[tool]]\nname = \"counted\"\ndescription = \"Counts.\"\neffect = \"reads\"\n";
     let script = r#"
@@ -185,17 +185,17 @@ fn files_that_a_search_skips_are_told() {
         let answer = server.ask("tools/call", &json!({ "name": tool, "arguments": {} }));
         let result = answer["result"].clone();
         assert!(result["isError"] != true && answer["error"].is_null(), "{answer}");
-        let told = result["_meta"]["toolsd/notices"].to_string();
+        let notices = result["_meta"]["toolsd/notices"].to_string();
         let expected = if tool == "found" { json!(["docs/a.md"]) } else { json!(1) };
         assert_eq!(result["structuredContent"]["result"], expected, "{result}");
         let (link, name) = ("`docs/z.md` is skipped: it is a link", "`docs/caf\u{fffd}.md` is skipped: its name");
-        assert!(told.contains(name) && told.contains(link) && !told.contains("z.txt"), "{tool}: {result}");
+        assert!(notices.contains(name) && notices.contains(link) && !notices.contains("z.txt"), "{tool}: {result}");
     }
 }
 
-/// While changes of the graph are not saved, files are not read again: a result that lacks an edit says so.
+/// While changes of the graph are not saved, files are not read again, and a result reports the edits that it lacks.
 #[test]
-fn an_edit_while_changes_wait_is_told() {
+fn an_edit_while_changes_wait_is_reported() {
     let pack = "[pack]\ntitle = \"Tea\"\nversion = \"1.0.0\"\ngrants = { read = [\"docs\"] }\n[graph]\n[[tool]]\nname = \"change\"\ndescription = \"Changes.\"\neffect = \"edits_graph\"\n[[tool]]\nname = \"counted\"\ndescription = \"Counts.\"\neffect = \"reads\"\n";
     let script = r#"
         fn build(g, config) { g.scan_files(find_files("docs/**/*.md"), "scan"); }
@@ -217,6 +217,6 @@ fn an_edit_while_changes_wait_is_told() {
     assert_eq!(call("counted"), (json!(2), "null".to_owned()));
     home.write("docs/a.md", "another");
     home.write("docs/b.md", "b");
-    let (count, told) = call("counted");
-    assert!(count == 2 && told.contains("`docs/a.md` and 1 more changed after the changes"), "{count} {told}");
+    let (count, notices) = call("counted");
+    assert!(count == 2 && notices.contains("`docs/a.md` and 1 more changed after the changes"), "{count} {notices}");
 }

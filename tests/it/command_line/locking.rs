@@ -245,7 +245,7 @@ fn what_is_added_is_named_by_a_requirement_and_served_if_it_is_to_be() {
 }
 
 #[test]
-fn what_git_and_ssh_say_is_told_whole_by_each_command() {
+fn each_command_shows_all_that_git_and_ssh_say() {
     let publisher = Publisher::new();
     publisher.publish("v1.0.0");
     let home = project(&publisher);
@@ -287,7 +287,7 @@ fn an_update_that_ends_before_it_is_trusted_has_written_nothing() {
 }
 
 #[test]
-fn what_is_trusted_with_errors_or_another_packs_name_is_told() {
+fn errors_and_names_of_embedded_packs_are_reported_at_trust() {
     let home = Home::with(&[("toolsd.toml", "limts = 3\n"), ("team/tools.d/skills.toml", &review("One.", ""))]);
     let said = run(&home, &["trust", "--yes"]);
     assert!(said.code == 0 && said.err.contains("has no key `limts`"), "{}", said.err);
