@@ -130,7 +130,9 @@ fn the_remedies_that_messages_name_work() {
         }
         if name == "brewer:tea" {
             let plugins = json!({ "plugins": { "brewer@shop": [{ "installPath": kept }] } });
-            home.write_user(".claude/plugins/installed_plugins.json", &plugins.to_string());
+            let file = home.user().join(".claude/plugins/installed_plugins.json");
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, plugins.to_string()).unwrap();
         } else {
             fs::create_dir_all(link.parent().unwrap()).unwrap();
             symlink(kept.join(target), &link).unwrap();
