@@ -1,7 +1,7 @@
 //! Every effect of toolsd: files, the clock, random ids, the environment, programs.
 //!
 //! `World` is the trait that they go through. `disk` is the real world and the only module that names `std::fs`,
-//! processes and the wall clock; on Windows, `no_disk` takes its place and refuses. `memory` is that of examples and cases.
+//! processes and the wall clock. `memory` is that of examples and cases.
 //! The others are views over a world: `granted` limits it to grants, `staged` keeps the writes of a call until it
 //! succeeds, `recorded` remembers what was read, `sealed` refuses to read at times.
 
@@ -13,14 +13,12 @@ macro_rules! delegate {
     };
 }
 
-#[cfg(unix)]
 pub mod disk;
 mod effects;
 pub mod glob;
 pub mod granted;
 mod grants;
 pub mod memory;
-pub mod no_disk;
 pub mod path;
 pub mod recorded;
 pub mod repository;
@@ -34,9 +32,6 @@ pub mod staging;
 mod tests;
 mod variable_grant;
 mod walk;
-
-#[cfg(windows)]
-pub use no_disk as disk;
 
 pub use effects::{
     Ambient, BYTE_ORDER_MARK, FileChange, FilePolicy, Files, Lock, LockAttempt, Programs, TargetState, Unrestricted,

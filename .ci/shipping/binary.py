@@ -10,7 +10,6 @@ from pathlib import Path
 
 ELF_MACHINES = {62: "x86_64", 183: "aarch64"}
 MACH_O_MACHINES = {0x01000007: "x86_64", 0x0100000C: "aarch64"}
-PE_MACHINES = {0x8664: "x86_64", 0xAA64: "aarch64"}
 PROGRAM_INTERPRETER = 3
 VERSIONS_NEEDED = 0x6FFFFFFE
 
@@ -30,13 +29,9 @@ class Binary:
     @property
     def target(self) -> str:
         """The name that Rust uses."""
-        match self.system:
-            case "linux":
-                return f"{self.architecture}-unknown-linux-{'gnu' if self.glibc else 'musl'}"
-            case "darwin":
-                return f"{self.architecture}-apple-darwin"
-            case _:
-                return f"{self.architecture}-pc-windows-msvc"
+        if self.system == "darwin":
+            return f"{self.architecture}-apple-darwin"
+        return f"{self.architecture}-unknown-linux-{'gnu' if self.glibc else 'musl'}"
 
     @property
     def is_static(self) -> bool:
@@ -44,7 +39,7 @@ class Binary:
 
     @property
     def file_name(self) -> str:
-        return "toolsd.exe" if self.system == "windows" else "toolsd"
+        return "toolsd"
 
 
 def command_here(binary: Binary, path: Path | None = None) -> list[str] | None:
@@ -66,10 +61,7 @@ def read_binary(path: Path) -> Binary:
         return Binary(path, "linux", machine, newest_glibc(path, data) if is_dynamic(data) else None)
     if data.startswith(b"\xcf\xfa\xed\xfe"):
         return Binary(path, "darwin", MACH_O_MACHINES[struct.unpack_from("<I", data, 4)[0]], None)
-    if data.startswith(b"MZ"):
-        header = struct.unpack_from("<I", data, 0x3C)[0]
-        return Binary(path, "windows", PE_MACHINES[struct.unpack_from("<H", data, header + 4)[0]], None)
-    raise SystemExit(f"{path} is not a 64-bit ELF, Mach-O or PE binary")
+    raise SystemExit(f"{path} is not a 64-bit ELF or Mach-O binary")
 
 
 def is_dynamic(data: bytes) -> bool:

@@ -7,7 +7,7 @@ from archives import Entries, Entry, gzipped, tarred
 from binary import Binary
 from project import LICENSE, NAME, REGISTRY_NAME, REPOSITORY, ROOT, SUMMARY, VERSION
 
-NODE_SYSTEMS = {"linux": "linux", "darwin": "darwin", "windows": "win32"}
+NODE_SYSTEMS = {"linux": "linux", "darwin": "darwin"}
 NODE_PROCESSORS = {"x86_64": "x64", "aarch64": "arm64"}
 SHIM = Path(__file__).parent / "toolsd.js"
 

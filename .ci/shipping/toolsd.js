@@ -5,7 +5,7 @@ const { accessSync, chmodSync, constants, existsSync } = require("node:fs");
 const { spawn } = require("node:child_process");
 const path = require("node:path");
 
-const file = process.platform === "win32" ? "toolsd.exe" : "toolsd";
+const file = "toolsd";
 const name = `@toolsd/${process.platform}-${process.arch}`;
 
 function findBinary() {
@@ -36,7 +36,7 @@ try {
 } catch (error) {
   fail(error);
 }
-if (process.execve && process.platform !== "win32") {
+if (process.execve) {
   // From Node 22.15 on, the binary replaces this process, so one process remains. Node warns that this is experimental.
   process.removeAllListeners("warning");
   process.execve(binary, [binary, ...words], process.env);

@@ -10,12 +10,9 @@ from project import LICENSE, NAME, REGISTRY_NAME, REPOSITORY, ROOT, SUMMARY, VER
 
 def platform_tags(binary: Binary, others: list[Binary]) -> list[str]:
     machine = binary.architecture
-    match binary.system:
-        case "darwin":
-            # The oldest systems that Rust supports.
-            return ["macosx_11_0_arm64" if machine == "aarch64" else "macosx_10_12_x86_64"]
-        case "windows":
-            return ["win_arm64" if machine == "aarch64" else "win_amd64"]
+    if binary.system == "darwin":
+        # The oldest systems that Rust supports.
+        return ["macosx_11_0_arm64" if machine == "aarch64" else "macosx_10_12_x86_64"]
     if binary.glibc:
         # The oldest version that pip knows on aarch64; on x86_64, no supported system has an older one.
         major, minor = max(binary.glibc, (2, 17))

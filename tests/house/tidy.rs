@@ -21,21 +21,18 @@ const FENCES: &[(&str, &[&str])] = &[
     ("http_body_util::", &["mcp"]),
     ("notify::", &["watch"]),
     ("std::fs", &["world/disk"]),
-    ("std::process", &["world/disk", "world/no_disk.rs", "main.rs"]),
-    ("std::env", &["world/disk", "world/no_disk.rs"]),
+    ("std::process", &["world/disk", "main.rs"]),
+    ("std::env", &["world/disk"]),
     ("SystemTime", &["world/disk"]),
     // The ways in and out of the protocol: what was handed to the process, and the door that it listens at.
     ("tokio::net", &["platform", "mcp/http"]),
     ("std::net", &["mcp/http"]),
-    // What only some systems have: no other room would compile on Windows.
+    // What only some systems have.
     ("rustix::", &["platform", "world/disk"]),
     ("libc::", &["platform", "world/disk"]),
     ("std::os::", &["platform", "world/disk"]),
     ("tokio::signal", &["platform"]),
-    // Who asks which system it is: `platform` and `world` choose between POSIX and Windows, the others between Linux and
-    // macOS.
-    ("unix", &["platform", "world.rs", "world/disk"]),
-    ("windows)", &["platform", "world.rs"]),
+    // Who asks which system it is: Linux or macOS.
     ("target_family", &[]),
     ("target_os", &["platform", "world/disk/confine", "world/disk/kernel.rs"]),
 ];
