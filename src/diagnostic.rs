@@ -3,13 +3,11 @@
 mod printable;
 mod foreign_words;
 mod merge_conflict;
-mod renamed;
 pub mod render;
 
-pub use foreign_words::{FOREIGN_WORDS, ForeignWord, foreign_word, translate_at, translate_keyword, translate_word};
+pub use foreign_words::{FOREIGN_WORDS, ForeignWord, foreign_word, translate_at, translate_keyword};
 pub use merge_conflict::find_merge_conflict;
 pub use printable::{fenced, printable, printable_json, printable_lines, quoted};
-pub use renamed::{RENAMED_CODES, RENAMED_KEYS, RENAMED_PRIMITIVES, RenamedWord, renamed_key, renamed_primitive};
 
 use crate::source::Place;
 use serde_json::{Value as Json, json};

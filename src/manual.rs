@@ -121,7 +121,7 @@ pub fn nearest_name(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::{FOREIGN_WORDS, ForeignWord, RENAMED_CODES, RENAMED_PRIMITIVES};
+    use crate::diagnostic::{FOREIGN_WORDS, ForeignWord};
     use crate::script::known_names;
 
     #[test]
@@ -135,22 +135,6 @@ mod tests {
         assert!(ManualEntries::named("no such thing").is_empty());
         assert_eq!(nearest_name("slag"), Some("slug"));
         assert_eq!(nearest_name("[[tol]]"), Some("tool"));
-    }
-
-    #[test]
-    fn a_renamed_word_is_free_and_its_name_now_exists() {
-        for word in RENAMED_PRIMITIVES {
-            assert!(crate::primitives::find(word.old).is_none(), "{} is a primitive", word.old);
-            assert!(known_names().all(|known| known != word.old), "{} is a function of the language", word.old);
-            let names = word.new.split(", ").flat_map(|part| part.split(" and "));
-            for name in names.filter(|name| !name.starts_with('.')) {
-                assert!(crate::primitives::find(name).is_some(), "there is no primitive {name}");
-            }
-        }
-        for word in RENAMED_CODES {
-            let (old, new) = (ManualEntries::named(word.old), ManualEntries::named(word.new));
-            assert!(old.error_codes.is_empty() && new.error_codes.len() == 1, "{} {}", word.old, word.new);
-        }
     }
 
     #[test]
@@ -174,7 +158,6 @@ mod tests {
             for name in names.filter(|name| *name != "in") {
                 assert!(known.contains(&name), "{word}: there is no function `{name}`");
             }
-            assert!(!RENAMED_PRIMITIVES.iter().any(|renamed| renamed.old == *word), "{word} is a word of toolsd, too");
         }
     }
 }

@@ -76,12 +76,12 @@ pub fn unicode_slug(text: &str, separator: &str) -> Result<String> {
     Ok(slug)
 }
 
-/// Case folding by way of upper case, the closest approximation in the standard library. The dotless i cannot be mapped
-/// back.
+/// Case folding by way of lower and upper case, the closest approximation in the standard library: the capital ẞ has a
+/// lower case, and only that has the upper case SS. The dotless i cannot be mapped back.
 fn folded(character: char) -> impl Iterator<Item = char> {
-    let upper = (character != 'ı').then(|| character.to_uppercase());
-    let kept = upper.is_none().then_some(character);
-    upper.into_iter().flatten().flat_map(char::to_lowercase).chain(kept)
+    let lower = (character != 'ı').then(|| character.to_lowercase());
+    let kept = lower.is_none().then_some(character);
+    lower.into_iter().flatten().flat_map(char::to_uppercase).flat_map(char::to_lowercase).chain(kept)
 }
 
 /// Slugs that are unique within one document. The second `setup` becomes `setup-1`, the third `setup-2`. A number that
@@ -141,7 +141,7 @@ mod tests {
             unicode_slug("Concept: Workspace & Data Governance", "-").unwrap(),
             "concept-workspace-data-governance"
         );
-        assert_eq!(unicode_slug(" café -- Straße ² ", "-").unwrap(), "cafe-strasse-2");
+        assert_eq!(unicode_slug(" café -- Straße ² ẞ ", "-").unwrap(), "cafe-strasse-2-ss");
         assert_eq!(unicode_slug("snake_case\u{a0}и北京ı", "-").unwrap(), "snakecase-и北京ı");
         assert_eq!(unicode_slug("…", "-").unwrap(), "");
     }

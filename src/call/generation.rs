@@ -6,7 +6,7 @@ use super::invocation::Invocation;
 use super::resource::{resource_entry, skill_entries};
 use super::status::{STATUS, error_json, log_error};
 use crate::definition::{Body, Located, Prompt};
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, renamed_key};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Graph;
 use crate::guard::CancelFlag;
 use crate::primitive_api::{Effect, LogLevel};
@@ -149,7 +149,7 @@ fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPromp
         if let Some(key) =
             item.as_object().and_then(|item| item.keys().find(|key| !LISTED_KEYS.contains(&key.as_str())))
         {
-            let help = renamed_key(key, |new| LISTED_KEYS.contains(&new)).or_else(|| did_you_mean(key, LISTED_KEYS));
+            let help = did_you_mean(key, LISTED_KEYS);
             let help = help.unwrap_or_else(|| format!("its keys are {}", LISTED_KEYS.join(", ")));
             let message = format!("`{}` returns the prompt `{name}` with a key `{key}`", list.value);
             return Err(Diagnostic::new(Code::SCRIPT, message).at(list.at.clone()).help(help));

@@ -2,7 +2,7 @@
 
 use super::host::{CallHost, CallSetup};
 use crate::definition::Body;
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, translate_word};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, foreign_word};
 use crate::graph::{Functions, Graph};
 use crate::guard::{self, Guard, Limits};
 use crate::primitive_api::{Context, Host, Need, Primitive};
@@ -154,7 +154,7 @@ impl Invocation {
         let Some(primitive) = primitives::find(name) else {
             let error = Diagnostic::new(Code::SCRIPT, format!("there is no primitive `{name}`"));
             let known = primitives::ALL.iter().map(|primitive| primitive.name);
-            let help = translate_word(name).or_else(|| did_you_mean(name, known));
+            let help = foreign_word(name).or_else(|| did_you_mean(name, known));
             return Err(error.help(help.unwrap_or_else(|| "run `toolsd docs`".to_owned())));
         };
         let _guarded = self.guard.enter();

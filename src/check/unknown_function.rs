@@ -2,7 +2,7 @@
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean, translate_word};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean, foreign_word};
 
 const CODE: Code = Code("unknown-function");
 
@@ -43,7 +43,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         for (name, at) in calls.chain(pointers).filter(|(name, _)| !names.contains(name)) {
             let words = names.iter().copied().filter(|name| name.starts_with(|letter: char| letter.is_alphabetic()));
             let words: Vec<&str> = words.collect();
-            let help = translate_word(name).or_else(|| did_you_mean(name, words));
+            let help = foreign_word(name).or_else(|| did_you_mean(name, words));
             let help = help.unwrap_or_else(|| "run `toolsd docs` to list the primitives".to_owned());
             diagnostics.push(error_at(CODE, at, format!("there is no function `{name}`"), help));
         }

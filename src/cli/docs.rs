@@ -5,7 +5,7 @@ use super::options::{CommandResult, Exit, OutputFormat, SharedOptions};
 use super::terminal::{Terminal, TextStyle};
 use crate::check::{CheckRule, diff_lines};
 use crate::definition::{Grammar, GrammarKey};
-use crate::diagnostic::{Code, Diagnostic, translate_word};
+use crate::diagnostic::{Code, Diagnostic, foreign_word};
 use crate::manual::{
     FoundEntry, ManualEntries, describe_option, families, family_primitives, family_word, nearest_name, nearest_word,
     search_manual, verbs_of,
@@ -56,7 +56,7 @@ impl DocsCommand {
         }
         explain_all(terminal, &entries);
         print_found(terminal, &found);
-        if let Some(hint) = translate_word(&name) {
+        if let Some(hint) = foreign_word(&name) {
             terminal.note(&format!("from another language? {hint}"));
         }
         Ok(Exit::Success)
@@ -72,7 +72,7 @@ fn unknown_name(name: &str) -> Box<Diagnostic> {
     let message =
         format!("there is no primitive, family, table, key, code or page `{name}`, and no text has such words");
     let near = || nearest_name(name).map(str::to_owned).or_else(|| nearest_word(name));
-    let help = translate_word(name).or_else(|| Some(format!("did you mean `{}`?", near()?)));
+    let help = foreign_word(name).or_else(|| Some(format!("did you mean `{}`?", near()?)));
     Diagnostic::new(Code("usage"), message).help(help.unwrap_or_else(|| "`toolsd docs` lists all of them".to_owned()))
 }
 

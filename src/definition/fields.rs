@@ -5,7 +5,7 @@ use super::code;
 use super::grammar::{Grammar, GrammarKey, ValueShape};
 use super::located::Located;
 use super::schema::Schema;
-use crate::diagnostic::{Diagnostic, Result, did_you_mean, nearest, renamed_key};
+use crate::diagnostic::{Diagnostic, Result, did_you_mean, nearest};
 use crate::parse::toml::{TomlEntry, TomlItem, TomlNode};
 use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer};
 use crate::source::Place;
@@ -306,9 +306,8 @@ fn unknown_key(grammar: &'static Grammar, entry: &TomlEntry) -> Box<Diagnostic> 
     let message = format!("{} has no key `{}`", grammar.name, entry.key);
     let diagnostic = Diagnostic::new(code::UNKNOWN_KEY, message).at(entry.at.clone());
     let names: Vec<&str> = grammar.keys.iter().map(|key| key.name).collect();
-    let help = renamed_key(&entry.key, |key| names.contains(&key))
-        .or_else(|| did_you_mean(&entry.key, names.iter().copied()))
-        .unwrap_or_else(|| format!("its keys are {}", names.join(", ")));
+    let help =
+        did_you_mean(&entry.key, names.iter().copied()).unwrap_or_else(|| format!("its keys are {}", names.join(", ")));
     diagnostic.help(help)
 }
 

@@ -1,8 +1,6 @@
 //! Words of other languages that newcomers try (iterators of Rust, arrays of JavaScript, Python, SQL, networkx), and how a
 //! script says the same. One table serves the messages of `check`, the errors at run time and `toolsd docs`.
 
-use super::renamed::renamed_primitive;
-
 /// A word and what a script says instead. Names of functions are in backticks.
 pub struct ForeignWord {
     /// The word, in lower case.
@@ -152,12 +150,6 @@ pub const FOREIGN_WORDS: &[ForeignWord] = &[
     foreign("walkdir", "`find_files`"),
     foreign("writefile", "`write_text`"),
 ];
-
-/// The help for a function that does not exist: its name now, or what scripts say in place of a word of another
-/// language.
-pub fn translate_word(name: &str) -> Option<String> {
-    renamed_primitive(name).or_else(|| foreign_word(name))
-}
 
 /// What a script says in place of a word of another language, if it is known, as a sentence of a message.
 pub fn foreign_word(name: &str) -> Option<String> {

@@ -3,7 +3,6 @@
 use super::error_codes::{ErrorCode, error_codes};
 use crate::check::{ALL as RULES, CheckRule, DIRECTORY, diff_lines};
 use crate::definition::{Grammar, GrammarKey, all_grammars, pack_schema, workspace_schema};
-use crate::diagnostic::{RENAMED_CODES, RENAMED_KEYS, RENAMED_PRIMITIVES, RenamedWord};
 use crate::primitive_api::git;
 use crate::primitive_api::git::verb::{GitOption, GitVerb};
 use crate::primitive_api::{Family, Gives, Need, Param, Primitive};
@@ -172,28 +171,6 @@ pub fn definitions_page() -> String {
     text
 }
 
-/// The page of all words that have other names now.
-pub fn renamed_page() -> String {
-    let mut text = format!("{HEAD}\n# Renamed words\n\n");
-    text.push_str(
-        "Words of earlier versions and their names now. The old ones are not accepted: `toolsd check`, and a call that meets\n\
-         one, name the new one.\n",
-    );
-    push_renamed(&mut text, "Primitives, and the template helpers of the same name", RENAMED_PRIMITIVES);
-    push_renamed(&mut text, "Keys of definitions, also as `KEY_json`", RENAMED_KEYS);
-    push_renamed(
-        &mut text,
-        "Error codes (`error.kind`); `check` does not find scripts that compare them",
-        RENAMED_CODES,
-    );
-    text
-}
-
-fn push_renamed(text: &mut String, title: &str, words: &[RenamedWord]) {
-    text.push_str(&format!("\n## {title}\n\n| before | now |\n|---|---|\n"));
-    words.iter().for_each(|word| text.push_str(&format!("| `{}` | `{}` |\n", word.old, word.new)));
-}
-
 /// The whole declaration of a table.
 pub fn table_to_json(table: &Grammar) -> Json {
     let keys: Vec<Json> = table.keys.iter().map(key_to_json).collect();
@@ -266,7 +243,6 @@ pub fn files() -> Vec<(&'static str, String)> {
         ("docs/primitives.md", primitives_page()),
         ("docs/definitions.md", definitions_page()),
         ("docs/checks.md", checks_page()),
-        ("docs/renamed.md", renamed_page()),
         ("docs/schema/pack.json", format!("{:#}\n", pack_schema())),
         ("docs/schema/workspace.json", format!("{:#}\n", workspace_schema())),
     ]

@@ -4,7 +4,7 @@ use super::compiled::CompiledScripts;
 use super::convert::{kind_of_type, to_value};
 use super::engine::{known_arities, known_names};
 use super::reserved_words::default_function;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean, translate_keyword, translate_word};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean, foreign_word, translate_keyword};
 use crate::guard;
 use crate::source::Place;
 use crate::value::{CaughtError, with_article};
@@ -134,7 +134,9 @@ fn describe_missing_function(program: &CompiledScripts, signature: &str) -> Box<
     }
     let mut names: Vec<&str> = known_names().collect();
     names.extend(program.function_names());
-    match translate_word(name).or_else(|| did_you_mean(name, names.iter().copied())) {
+    //= docs/spec.md#scripts
+    //# A call of an unknown function MUST fail with the nearest name.
+    match foreign_word(name).or_else(|| did_you_mean(name, names.iter().copied())) {
         Some(help) => error.help(help),
         None => error.help("`toolsd docs` lists all primitives"),
     }

@@ -2,7 +2,7 @@
 
 use super::error::HELPER;
 use super::pure;
-use crate::diagnostic::{Diagnostic, nearest, renamed_primitive};
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::guard;
 use handlebars::{
     BlockContext, BlockParams, Context, Handlebars, Helper, HelperDef, HelperResult, JsonTruthy, Output, PathAndJson,
@@ -39,13 +39,12 @@ pub fn check_helper(name: &str, block: bool, arguments: usize) -> Option<Box<Dia
         (false, true) => format!("`{name}` is a block"),
         (false, false) => format!("there is no helper `{name}`"),
     };
-    let renamed = renamed_primitive(name).filter(|_| !block);
-    let help = renamed.unwrap_or_else(|| match nearest(name, known.iter().copied()) {
+    let help = match nearest(name, known.iter().copied()) {
         _ if !block && BLOCKS.contains(&name) => format!("`{{{{#{name} …}}}} … {{{{/{name}}}}}`"),
         Some(near) => format!("did you mean `{near}`?"),
         None if block => format!("to loop over a list: `{{{{#each {name}}}}}`; to test a value: `{{{{#if {name}}}}}`"),
         None => "pure primitives are helpers: `toolsd docs`".to_owned(),
-    });
+    };
     Some(Diagnostic::new(HELPER, message).help(help))
 }
 

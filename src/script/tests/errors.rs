@@ -3,30 +3,14 @@
 use super::super::Program;
 use super::host::TestHost;
 use super::{error, run, run_files};
-use crate::diagnostic::{Code, RENAMED_PRIMITIVES};
+use crate::diagnostic::Code;
 use crate::guard::{CancelFlag, Guard, Limits};
 use serde_json::json;
 use std::sync::Arc;
 
 //= docs/spec.md#scripts
 //= type=test
-//# A call of an unknown or renamed function MUST fail with the nearest or the current name.
-#[test]
-fn former_primitive_names_are_reported_with_present_ones() {
-    for word in RENAMED_PRIMITIVES {
-        let now = word.new.replace(", ", "`, `").replace(" and ", "` and `");
-        let help = format!("(`{}` is called `{now}` now)", word.old);
-        for call in [format!("{}(1)", word.old), format!("let a = 1; a.{}()", word.old)] {
-            let reported = error(&format!("fn main() {{ {call} }}"));
-            assert!(reported.contains("there is no function") && reported.ends_with(&help), "{reported}");
-        }
-    }
-    assert_eq!(run("fn then(a) { a + 1 } fn main() { then(1) }"), Ok(json!(2)));
-}
-
-//= docs/spec.md#scripts
-//= type=test
-//# A call of an unknown or renamed function MUST fail with the nearest or the current name.
+//# A call of an unknown function MUST fail with the nearest name.
 #[test]
 fn unknown_names_are_reported_with_the_nearest_one() {
     let text = "fn total(a) { a } fn main() { let ab = totl(1); }";
