@@ -43,7 +43,7 @@ mod update;
 mod uses;
 
 use crate::diagnostic::printable;
-use crate::world::disk::{end_programs, hide_process};
+use crate::world::disk::end_programs;
 use crate::world::redact_bytes;
 use clap::{CommandFactory, Parser};
 use command_line::{CliCommand, CommandLine};
@@ -62,7 +62,6 @@ const DEFAULT_FILTER: &str = "warn,toolsd=info";
 
 /// Runs the command that the arguments of the process name. Returns the exit code: 0 success, 1 errors, 2 usage.
 pub fn run() -> u8 {
-    hide_process();
     let line = CommandLine::parse();
     let terminal = open_terminal();
     start_log(line.options.log_format, terminal.colours_errors());

@@ -36,7 +36,7 @@ pub use owner::{OtherWriter, check_private, other_writers};
 pub use process::{end_process, end_programs};
 pub use read::MAX_FILE_BYTES;
 pub use scratch::ScratchWorld;
-pub use secrets::{SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor, secret_variable};
+pub use secrets::{SecretFile, check_secret_place, read_secret, read_secret_descriptor, secret_variable};
 pub use system::{
     CONFIG_BELOW_HOME, TRUST_BELOW_HOME, check_descriptors, check_threads, config_folder, current_folder, data_folder,
     fail_at_largest_file, holds_hosts_own, home_folder, is_hosts_own, is_misled, make_private_folder, shortages,

@@ -39,13 +39,3 @@ pub(super) fn end_of(pid: Pid) -> Option<OwnedFd> {
 pub(super) fn end_of(_pid: Pid) -> Option<OwnedFd> {
     None
 }
-
-/// Keeps other processes of the user from looking into this one.
-#[cfg(target_os = "linux")]
-pub(super) fn hide_memory() {
-    let _works_without = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-}
-
-/// Does nothing: the system lets only root and debuggers with a right of their own look into a process.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn hide_memory() {}

@@ -1,10 +1,8 @@
-//! Secrets of this process: other processes cannot read them, and no one else can write files with secrets.
+//! Secrets of this process: where they are read from, and that no one else can write files with secrets.
 
-use super::kernel::hide_memory;
 use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use rustix::fs::{Mode, OFlags};
-use rustix::process::{Resource, Rlimit};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{FromRawFd, RawFd};
@@ -23,17 +21,7 @@ pub enum SecretFile<'a> {
     Credential(&'a str),
 }
 
-//= docs/spec.md#secrets
-//# Other processes of the same user MUST NOT be able to read the memory, the descriptors or the environment
-//# of the server.
-/// The first act of the program: other processes of the user cannot look into this one, and no core is written. On a
-/// system that refuses this, the program works without it.
-pub fn hide_process() {
-    hide_memory();
-    let _ = rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-}
-
-/// Reads a secret variable of the environment. A file is better: root can read the environment of a process.
+/// Reads a secret variable of the environment. A file is better: other processes of the user can read the environment of a process.
 pub fn secret_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
