@@ -128,9 +128,6 @@ pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> 
     //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of
     //# `check` MUST report all errors of a pack.
     for rule in ALL {
-        //= docs/spec.md#diagnostics
-        //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of
-        //# `check` MUST report all errors of a pack.
         for diagnostic in (rule.run)(&subject) {
             let same = |known: &&Diagnostic| {
                 known.code == diagnostic.code && known.at == diagnostic.at && known.message == diagnostic.message

@@ -93,8 +93,6 @@ pub fn merge_constants(arguments: &mut Json, with: &Json) {
 
 /// Returns the error for arguments that do not fit `what`, for a model to fix: `{ "error", "problems" }`.
 pub fn arguments_error(what: &str, problems: &[SchemaViolation]) -> Box<Diagnostic> {
-    //= docs/spec.md#calls
-    //# All violations of an input schema MUST be reported at once, in a tool error that a model can correct.
     let reported: Vec<String> = problems.iter().map(describe_problem).collect();
     let sentences = reported.iter().fold(String::new(), |text, sentence| match text.as_str() {
         "" => sentence.clone(),

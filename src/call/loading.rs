@@ -402,8 +402,6 @@ fn judge_pack(mut parts: PackParts, root: Arc<dyn World>, known: bool) -> Loaded
         parts.diagnostics.extend(found);
     }
     let diagnostics = parts.diagnostics.clone();
-    //= docs/spec.md#reload
-    //# A pack MUST be replaced as a whole, and its last valid version MUST stay active while it has an error.
     if parts.is_sound() {
         return LoadedPack { found: PackState::New(Box::new(parts), root), diagnostics, refused: Vec::new() };
     }

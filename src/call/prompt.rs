@@ -161,9 +161,6 @@ mod tests {
         assert_eq!(filter_completions(all, "be"), Answer::Completion { values, total: 3 });
     }
 
-    //= docs/spec.md#prompts
-    //= type=test
-    //# A completion MUST have at most 100 values, and those that begin with the typed text MUST come first.
     #[test]
     fn at_most_a_hundred_are_reported() {
         let all = (0..150).map(|number| number.to_string()).collect();

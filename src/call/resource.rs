@@ -284,9 +284,6 @@ impl ResourceListCache {
         for item in parts.iter().flat_map(|part| part.iter()) {
             all.entry(item["uri"].as_str().unwrap_or_default()).or_insert_with(|| item.clone());
         }
-        //= docs/spec.md#skills
-        //# A skill MUST also be listed as a resource, with the name and the description of its front matter, and each
-        //# of its files MUST be readable byte for byte, with the size and the SHA-256 of its manifest.
         for (_, skill) in skills.iter() {
             all.entry(&skill.uri).or_insert_with(|| skill_entry(skill));
         }

@@ -169,9 +169,6 @@ fn commit_writes(invocation: &Invocation, mut outcome: ToolOutcome) -> Result<To
 
 /// Discards the remaining staged writes and the graph changes of a call that failed.
 ///
-//= docs/spec.md#writes
-//# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or is
-//# cancelled.
 fn discard_writes(invocation: &Invocation) {
     if let Some(staged) = invocation.host.world().staged() {
         staged.drop_all();

@@ -117,9 +117,6 @@ pub(super) fn print_outcome(context: &CommandContext, outcome: &ToolOutcome) -> 
     let exit = if outcome.failed { Exit::Errors } else { Exit::Success };
     let terminal = &context.terminal;
     match (context.options.format, &outcome.structured) {
-        //= docs/spec.md#command-line
-        //# `toolsd call` MUST exit with 1 on a tool error, and with `--format json` MUST print only the structured
-        //# result to standard output.
         (OutputFormat::Json, _) if let Some(diagnostic) = &outcome.error => terminal.json(&error_data(diagnostic)),
         (_, _) if let Some(diagnostic) = &outcome.error => terminal.text(&match error_data(diagnostic) {
             Json::String(text) => text,

@@ -438,9 +438,6 @@ impl PackSource for DiskPackSource {
     }
 }
 
-//= docs/spec.md#layers
-//# With `--locked`, only layers as `toolsd.lock` has them, packs that publish what `toolsd.surface.json` says, and
-//# what was trusted of both before, MUST serve.
 /// The packs whose surface is not that of the file.
 fn unapproved_packs(workspace: &dyn Files, registry: &Registry) -> Vec<(String, Diagnostic)> {
     let refused = |why: &str, help: &str| *Diagnostic::new(LAYER, why.to_owned()).help(help);
@@ -536,9 +533,6 @@ pub fn load_trust_record(workspace: &str) -> Result<TrustRecord> {
     }
 }
 
-//= docs/spec.md#trust
-//# Trust records and user packs inside the workspace, and trust records that others can change, MUST be
-//# ignored.
 /// Returns whether this folder has a record. Fails if other users may have written it.
 fn is_record_there(folder: &str) -> Result<bool> {
     let record = path::join(folder, TRUST_RECORD);
@@ -570,9 +564,6 @@ pub fn change_trust_record(workspace: &str, change: impl FnOnce(&mut TrustRecord
     Ok(held)
 }
 
-//= docs/spec.md#trust
-//# Trust records and user packs inside the workspace, and trust records that others can change, MUST be
-//# ignored.
 fn refuse_misled(folder: &str, workspace: &str) -> Result<()> {
     if !disk::is_misled(folder, workspace, TRUST_BELOW_HOME) {
         return Ok(());

@@ -156,9 +156,6 @@ impl SecretKind {
         found.map(|found| self.check_length(found, &whence)).transpose()
     }
 
-    //= docs/spec.md#secrets
-    //# A secret MUST be refused if it is set twice, if it is too short, or if its file is in a folder that
-    //# packs may be granted.
     fn check_length(&self, found: FoundSecret, whence: &str) -> Result<FoundSecret> {
         let Self { what, least, .. } = self;
         if found.secret.bytes().len() >= *least {

@@ -155,8 +155,6 @@ pub(super) fn run_cases(
     ran
 }
 
-//= docs/spec.md#command-line
-//# `toolsd test` MUST exit with 1 if nothing was tested, or if a fixture is missing or broken.
 /// Returns the error for a case whose fixture is missing or in a file with an error: its setup would differ from the
 /// definition.
 fn broken_fixture(case: &Case, merged: &MergedDefinitions) -> Option<Diagnostic> {

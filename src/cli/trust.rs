@@ -437,9 +437,6 @@ impl TrustListing {
     }
 }
 
-//= docs/spec.md#trust
-//# A file MUST NOT be trusted before what it requests, and who else can change it if its edits are to be trusted, was
-//# shown and confirmed.
 /// Returns the bytes. Fails for settings that cannot be parsed: their requests cannot be shown, so they cannot be
 /// confirmed.
 fn refuse_unreadable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
@@ -485,9 +482,6 @@ impl ListedFile {
         self.state != FileState::Same || (self.wants_edits && (self.edits_until.is_none() || has_others))
     }
 
-    //= docs/spec.md#trust
-    //# A file MUST NOT be trusted before what it requests, and who else can change it if its edits are to be trusted,
-    //# was shown and confirmed.
     /// Returns who else can edit it, if its edits are to be trusted.
     fn reported_writers(&self) -> Option<&[String]> {
         self.wants_edits.then_some(self.other_writers.as_slice())

@@ -142,8 +142,6 @@ pub fn read_definitions(source: &Arc<Source>, validation: Validation) -> (Defini
     file.header = source.place(0..0);
     let definitions = read_tables(&file, &mut reader);
     let mut diagnostics = reader.diagnostics;
-    //= docs/spec.md#definitions
-    //# Every error in a definition file MUST be reported with its path, line and column.
     diagnostics.sort_by_key(|diagnostic| diagnostic.at.as_ref().map_or(0, |at| at.span.start));
     (definitions, diagnostics)
 }

@@ -48,9 +48,6 @@ pub fn json(diagnostics: &[Diagnostic]) -> Json {
     diagnostics.iter().map(one).collect()
 }
 
-//= docs/spec.md#diagnostics
-//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of `check`
-//# MUST report all errors of a pack.
 fn one(diagnostic: &Diagnostic) -> Json {
     let mut json = json!({
         "code": diagnostic.code.0,
@@ -108,9 +105,6 @@ pub fn sarif(diagnostics: &[Diagnostic]) -> Json {
     })
 }
 
-//= docs/spec.md#diagnostics
-//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of `check`
-//# MUST report all errors of a pack.
 fn result(diagnostic: &Diagnostic) -> Json {
     let text = match &diagnostic.help {
         Some(help) => format!("{}\n\n{help}", diagnostic.message),
@@ -163,10 +157,6 @@ mod tests {
         );
     }
 
-    //= docs/spec.md#diagnostics
-    //= type=test
-    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of
-    //# `check` MUST report all errors of a pack.
     #[test]
     fn text_shows_the_excerpt_the_caret_and_the_help() {
         let text = text(&example(), false);
@@ -178,10 +168,6 @@ mod tests {
         assert!(text.lines().all(|line| !line.ends_with(' ')), "{text}");
     }
 
-    //= docs/spec.md#diagnostics
-    //= type=test
-    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF, and one run of
-    //# `check` MUST report all errors of a pack.
     #[test]
     fn sarif_names_rules_and_regions() {
         let log = sarif(&example());

@@ -167,9 +167,6 @@ struct YamlChange<'a> {
 }
 
 impl YamlChange<'_> {
-    //= docs/spec.md#edits
-    //# An edit of front matter MUST change only the lines whose values change, and MUST be refused if reading the
-    //# result does not return the requested values.
     /// Changes the entries of the outermost map. Entries that `changes` does not name are kept.
     fn outermost(&mut self, entries: &[SourceEntry], old: &Map, changes: &JsonMap<String, Json>) -> Result<()> {
         let there: HashMap<&str, &SourceEntry> =

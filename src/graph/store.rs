@@ -307,9 +307,6 @@ impl GraphStore {
     /// The files that differ between the base of the pending changes and another build: changed, new and deleted ones,
     /// sorted.
     ///
-    //= docs/spec.md#changes
-    //# While changes are pending, the graph MUST NOT be refreshed, and files that changed MUST be reported on
-    //# request.
     pub fn stale_files(&self, fresh: &GraphOrigin) -> Vec<String> {
         let Some(pending) = self.pending() else { return Vec::new() };
         let (before, now) = (pending.origin.memo.reads.files(), fresh.0.memo.reads.files());

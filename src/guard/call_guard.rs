@@ -256,8 +256,6 @@ impl Guard {
     }
 }
 
-//= docs/spec.md#scripts
-//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 /// The number of ticks between two checks of the guard: about 100 µs of a script.
 const PERIOD: i32 = 1_024;
 
@@ -350,8 +348,6 @@ fn arm(guard: Option<&Guard>) {
     });
 }
 
-//= docs/spec.md#scripts
-//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 /// Counts one script step, and consults the guard when it is due.
 ///
 /// A step may be one of the engine's own operations on a long text, whose work is not counted. Therefore the clock is

@@ -192,9 +192,6 @@ fn what_is_allocated_and_freed_again_is_work_too() {
     assert!(stopped.is_some_and(|turns| turns <= 9), "{stopped:?} times a megabyte");
 }
 
-//= docs/spec.md#scripts
-//= type=test
-//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn slow_steps_ask_the_clock() {
     let cancel = CancelFlag::default();
@@ -235,9 +232,6 @@ fn the_largest_call_is_stopped_when_all_hold_too_much() {
     assert_eq!(next.record_usage(0, half * 3 / 2), Ok(()), "what is over holds nothing");
 }
 
-//= docs/spec.md#calls
-//= type=test
-//# When all calls together use too much memory, the largest one MUST be stopped with an error that reports it.
 #[test]
 fn what_was_asked_for_counts_until_it_is_there() {
     let guard = Guard::new(Limits { memory: 64 << 20, ..Limits::default() }, CancelFlag::default());

@@ -108,9 +108,6 @@ async fn reload_settings(
                         endpoint.connections.set_limits(affordable(limits));
                         tracing::info!("reloaded the settings and the token");
                     }
-                    //= docs/spec.md#http
-                    //# At SIGHUP, settings and token MUST be read again, and settings that are invalid or not
-                    //# trusted MUST NOT change a limit.
                     None => tracing::warn!(
                         "reloaded the token; `[http]` stays as it was: `toolsd.toml` has errors or is not trusted \
                          (`toolsd check` and `toolsd trust` say why); fix it and send SIGHUP again"

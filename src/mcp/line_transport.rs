@@ -258,9 +258,6 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
                     return self.refuse(Some(&id), &still_running_error());
                 }
                 if matches!(*request, ClientRequest::PingRequest(_)) && request.get_meta().is_empty() {
-                    //= docs/spec.md#protocol
-                    //# Every request MUST be answered with 20,000 in flight, and a `ping` also while endless
-                    //# scripts run.
                     let pong = ServerJsonRpcMessage::response(ServerResult::EmptyResult(EmptyResult {}), id);
                     self.buffer.push(&pong);
                     return;
@@ -378,8 +375,6 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for LineTransp
                 continue;
             }
             let buffer = Arc::clone(&self.buffer);
-            //= docs/spec.md#protocol
-            //# Reading MUST pause while too many requests or too many bytes of responses are pending.
             let reads = self.waiting_bytes < MAX_WAITING_BYTES && !buffer.is_choked();
             let is_full = !buffer.has_room();
             tokio::select! {

@@ -118,9 +118,6 @@ pub(crate) fn readable_id(message: &[u8]) -> Option<RequestId> {
 impl From<UnreadableJson> for ErrorData {
     fn from(unreadable: UnreadableJson) -> Self {
         match unreadable {
-            //= docs/spec.md#protocol
-            //# A line that is not valid JSON MUST be answered with a parse error, and MUST NOT make the
-            //# server panic or hang.
             UnreadableJson::Syntax(why) => Self::parse_error(format!("not valid JSON: {why}"), None),
             UnreadableJson::DuplicateKey(why) | UnreadableJson::NumberOutOfRange(why) => {
                 Self::invalid_request(why, None)

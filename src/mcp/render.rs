@@ -142,9 +142,6 @@ pub(crate) fn resource_result(contents: &ResourceAnswer, revision: Revision) -> 
     }
     let mut parts: Vec<ResourceContents> =
         contents.parts.iter().map(|(uri, mime_type, body)| resource_part(uri, mime_type.as_deref(), body)).collect();
-    //= docs/spec.md#calls
-    //# What is to be known of a result, such as files that could not be read, MUST be in its structure where it
-    //# has one, and in its text.
     let notice = notice_text(&contents.notices).map(ResourceBody::Text);
     parts.extend(notice.map(|notice| resource_part(NOTICES_URI, Some("text/plain"), &notice)));
     let mut result = ReadResourceResult::new(parts);

@@ -215,9 +215,6 @@ impl TaskTable {
         self.running < MAX_RUNNING && self.kept.len() < MAX_KEPT && self.bytes < MAX_RESULT_BYTES
     }
 
-    //= docs/spec.md#tasks
-    //# A task MUST have an unguessable id, and MUST be visible only to the bearer and the session that
-    //# created it.
     fn owned(&mut self, id: &str, owner: &TaskOwner) -> Option<&mut TaskEntry> {
         self.kept.get_mut(id).filter(|entry| entry.owner == *owner)
     }
@@ -293,10 +290,6 @@ mod tests {
         assert!(tasks.get("no such id", &ME).is_none());
     }
 
-    //= docs/spec.md#tasks
-    //= type=test
-    //# A task MUST have an unguessable id, and MUST be visible only to the bearer and the session that
-    //# created it.
     #[test]
     fn ids_are_random() {
         let tasks = TaskStore::default();

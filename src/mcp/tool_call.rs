@@ -177,9 +177,6 @@ pub(crate) async fn answer_tool_call(
             call.answer_as_task(connection, sender, revision).await
         }
         TaskSupport::Optional => call.answer(connection, None, sender, revision).await,
-        //= docs/spec.md#tasks
-        //# A call MUST become a task only if its request declares the extension, and a tool that requires it
-        //# MUST name it to other clients.
         TaskSupport::Required => {
             let error = missing_capability(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
             error_response(*error.help("use a client that supports the extension"), revision)
@@ -344,8 +341,6 @@ impl TaskRun {
             let deadline = open.as_ref().map(|open| open.deadline);
             tokio::select! {
                 biased;
-                //= docs/spec.md#tasks
-                //# A task that is cancelled or exceeds its lifetime MUST be stopped together with its script.
                 () = cancelled.cancelled(), if !cancel.is_cancelled() => {
                     cancel.cancel();
                     abandon(open.take(), &server.tasks, &id, cancelled_error());

@@ -134,9 +134,6 @@ impl GrantedWorld {
             return Err(Diagnostic::new(Code::WORLD, message)
                 .help("git believes what `config` and `hooks` there say; `HEAD`, `objects` and `refs` make it one"));
         }
-        //= docs/spec.md#writes
-        //# A grant to write MUST NOT cover `.git`, `.toolsd`, `toolsd.toml` or the folders of the user's
-        //# packs, trust and state.
         if super::disk::is_hosts_own(&path::join(self.root(), &normal)) {
             let message = format!("`{path}` may not be written: no grant covers the folders of toolsd itself");
             return Err(Diagnostic::new(Code::WORLD, message).help("they are for people and for the host to change"));

@@ -342,9 +342,6 @@ pub fn filled(template: &Yard, verb: &GitVerb, options: &Value) -> Value {
     serde_json::from_str(&options.to_string().replace('@', blob.trim())).unwrap()
 }
 
-//= docs/spec.md#git
-//= type=test
-//# A verb MUST have the same result as git in the same repository.
 #[test]
 fn a_verb_that_changes_something_leaves_what_git_leaves() {
     let (yard, template) = (&Yard::new(), &template());

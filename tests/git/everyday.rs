@@ -258,10 +258,6 @@ fn cancelled_merges_are_not_reported_as_running() {
 
 //= docs/spec.md#git
 //= type=test
-//# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
-//# that are still staged.
-//= docs/spec.md#git
-//= type=test
 //# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
 //# write are missing.
 #[test]

@@ -38,9 +38,6 @@ fn a_work_tree_next_to_its_repository_is_a_workspace() {
     assert!(refused["error"].to_string().contains("does not name it in turn"), "{refused}");
 }
 
-//= docs/spec.md#git
-//= type=test
-//# A git directory outside of the granted roots MUST be refused unless it names the working tree in turn.
 #[test]
 fn a_submodule_is_a_workspace() {
     let yard = Yard::with_repository();
@@ -159,10 +156,6 @@ fn what_a_filter_hides_is_never_committed_in_the_clear() {
 
 /// What a person does with the repository of a filter, before and after a pack changes files other than the filtered
 /// one.
-//= docs/spec.md#git
-//= type=test
-//# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
-//# write are missing.
 #[test]
 fn beside_a_filtered_file_a_pack_works_as_without() {
     for name in ["git-crypt", "lfs"] {
@@ -214,9 +207,6 @@ fn beside_a_filtered_file_a_pack_works_as_without() {
 }
 
 /// As `git init --separate-git-dir` leaves it: the advice leads to a repository that works.
-//= docs/spec.md#git
-//= type=test
-//# A git directory outside of the granted roots MUST be refused unless it names the working tree in turn.
 #[test]
 fn a_repository_that_was_put_elsewhere_is_one_that_names_its_folder() {
     let yard = Yard::new();

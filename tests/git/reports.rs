@@ -31,9 +31,6 @@ fn failing_verbs_report_the_output_of_git() {
     assert_eq!(yard.act("merge_abort", &json!({}))["code"], 0);
 }
 
-//= docs/spec.md#git
-//= type=test
-//# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 #[test]
 fn programs_that_git_needed_are_reported() {
     let yard = Yard::with_repository();
@@ -111,10 +108,6 @@ fn doctor_tries_git_and_says_where_it_is_refused() {
     assert!(reported.contains("broken"), "{reported}");
 }
 
-//= docs/spec.md#git
-//= type=test
-//# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
-//# that are still staged.
 #[test]
 fn what_is_staged_git_does_not_see_and_says_so() {
     let yard = Yard::with_repository();
@@ -161,10 +154,6 @@ fn non_utf8_text_is_reported_or_returned() {
     assert_eq!(plain["notices"], json!([]), "{plain}");
 }
 
-//= docs/spec.md#git
-//= type=test
-//# Output of git that is not UTF-8 MUST be returned on request, and MUST NOT fail a verb that changed
-//# something.
 #[test]
 fn file_names_do_not_turn_success_into_failure() {
     let yard = Yard::with_repository();

@@ -150,10 +150,6 @@ fn what_a_killed_call_wrote_is_all_or_nothing_for_the_next_command() {
     );
 }
 
-//= docs/spec.md#robustness
-//= type=test
-//# Files that a call writes together MUST all be written or none, before the workspace is used again, even if
-//# the process is killed.
 #[test]
 fn a_command_waits_for_whoever_finishes_what_a_killed_call_wrote() {
     use rustix::fs::{FlockOperation, flock};

@@ -86,10 +86,6 @@ fn a_program_that_everybody_could_change_is_not_run() {
     }
 }
 
-//= docs/spec.md#programs
-//= type=test
-//# A program MUST be found in the server's own `PATH`, at a location that only root and the user can write,
-//# and never by a relative path.
 #[test]
 fn unresolved_programs_are_reported() {
     for (line, program, why) in [

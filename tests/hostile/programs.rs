@@ -185,10 +185,6 @@ fn a_grant_that_is_protected_or_behind_a_symlink_is_refused() {
     }
 }
 
-//= docs/spec.md#writes
-//= type=test
-//# A grant to write MUST NOT cover `.git`, `.toolsd`, `toolsd.toml` or the folders of the user's packs, trust
-//# and state.
 #[test]
 fn the_folders_of_the_host_are_kept_whatever_leads_to_them() {
     // The link of the user's, and what is behind it.

@@ -124,9 +124,6 @@ fn a_client_hears_why_a_pack_is_withheld_but_no_words_of_strangers() {
     assert!(client.read("toolsd://status")["errors"].to_string().contains("notes.toml` is not trusted"));
 }
 
-//= docs/spec.md#reload
-//= type=test
-//# Packs and parts that are not active MUST be named in the instructions, with the reason and the next step.
 #[test]
 fn named_but_missing_packs_are_reported_to_the_client() {
     let house = House::new();

@@ -217,9 +217,6 @@ fn used_without_a_word(house: &House, name: &str) {
     assert!(!asked.contains("can change it"), "`{name}`: {asked}");
 }
 
-//= docs/spec.md#trust
-//= type=test
-//# The owner, the permissions and the symlinks of a file of the workspace MUST NOT decide whether it is used.
 #[test]
 fn a_symlink_leads_to_nothing_but_the_bytes_that_were_trusted() {
     for place in [SCRIPT, ".toolsd"] {
@@ -343,10 +340,6 @@ fn a_record_that_others_made_is_not_believed() {
     }
 }
 
-//= docs/spec.md#trust
-//= type=test
-//# Trust records and user packs inside the workspace, and trust records that others can change, MUST be
-//# ignored.
 #[test]
 fn user_packs_are_outside_the_workspace() {
     let house = trusted(false);
@@ -391,10 +384,6 @@ fn a_workspace_that_moved_is_another_one() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("not trusted"));
 }
 
-//= docs/spec.md#trust
-//= type=test
-//# A file MUST NOT be trusted before what it requests, and who else can change it if its edits are to be trusted, was
-//# shown and confirmed.
 #[test]
 fn nothing_is_trusted_unasked() {
     let house = House::new();

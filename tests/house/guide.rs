@@ -170,12 +170,6 @@ fn every_page_does_what_it_says() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
-//= docs/spec.md#traceability
-//= type=implication
-//# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
-//= docs/spec.md#traceability
-//= type=test
-//# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
 #[test]
 fn every_quote_appears_in_the_pack() {
     let mut quoted = BTreeSet::new();

@@ -253,9 +253,6 @@ fn servers(config: &Value, found: &mut Vec<Vec<String>>) {
     config.as_object().into_iter().flat_map(|map| map.values()).for_each(|inner| servers(inner, found));
 }
 
-//= docs/spec.md#traceability
-//= type=test
-//# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
 #[test]
 fn the_servers_of_all_client_configurations_start() {
     let mut found = Vec::new();

@@ -30,9 +30,6 @@ fn no_citation_leads_nowhere() {
     assert!(reported.is_empty(), "{}", reported.join("\n"));
 }
 
-//= docs/spec.md#traceability
-//= type=test
-//# Every citation in this repository MUST match a sentence, and every requirement MUST be cited.
 #[test]
 fn nothing_that_must_be_is_uncited() {
     let uncited: Vec<String> = ask("list_uncited_requirements")

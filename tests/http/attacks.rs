@@ -80,9 +80,6 @@ fn silent_and_slow_heads_are_cut() {
     }
 }
 
-//= docs/spec.md#http
-//= type=test
-//# A client that does not send a request or read a response in time MUST be disconnected.
 #[test]
 fn slow_bodies_are_cut() {
     let begin = |server: &Server| Raw::saying(server, &request(server, "", &" ".repeat(100_000))[..600]);
@@ -105,9 +102,6 @@ pub fn deaf(server: &Server) -> Raw {
     Raw::saying(server, &call(server, "pour_pot", "").repeat(DEAF))
 }
 
-//= docs/spec.md#http
-//= type=test
-//# A client that does not send a request or read a response in time MUST be disconnected.
 #[test]
 fn readers_of_nothing_are_cut() {
     let all_comes = |limits: &str, wait: Duration| {
@@ -222,9 +216,6 @@ fn stays_open(raw: &mut Raw, whose: &str) {
     assert!(!raw.closes_within(WATCH, |_| {}), "{whose} is closed");
 }
 
-//= docs/spec.md#http
-//= type=test
-//# When too many connections are open, the longest idle one MUST be closed, whatever its address or token.
 #[test]
 fn the_one_that_was_silent_longest_goes_however_old_it_is() {
     for has_token in [false, true] {

@@ -160,9 +160,6 @@ fn a_flood_in_one_session_does_not_hold_up_others() {
     assert_eq!(ended, 0, "calls of the flood continue");
 }
 
-//= docs/spec.md#http
-//= type=test
-//# A request whose head, body or declared length is too large MUST be refused, and the server MUST continue.
 #[test]
 fn a_length_that_is_too_large_is_refused_from_the_head_alone() {
     let (_home, server) = limited("body_ms = 86_400_000", false);

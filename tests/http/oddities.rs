@@ -133,9 +133,6 @@ fn post(server: &Server, fields: &str, body: &[u8]) -> (u16, String, Vec<u8>) {
     (head.split(' ').nth(1).unwrap().parse().unwrap(), kind.to_owned(), body.as_bytes().to_vec())
 }
 
-//= docs/spec.md#http
-//= type=test
-//# A request with ambiguous headers, or with a body that is not a message, MUST be refused with status 400.
 //= docs/spec.md#protocol
 //= type=test
 //# A message with duplicate keys, numbers out of range, more than 127 levels or more than 500,000 values MUST

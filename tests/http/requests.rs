@@ -100,10 +100,6 @@ fn removed_methods_are_unknown() {
     }
 }
 
-//= docs/spec.md#protocol
-//= type=test
-//# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of the
-//# revision in use.
 #[test]
 fn malformed_parameters_are_reported() {
     let home = pots();

@@ -99,10 +99,6 @@ fn a_lock_of_a_dead_process_is_taken_over_and_its_note_is_wiped() {
     assert_eq!(pass(""), false);
 }
 
-//= docs/spec.md#writes
-//= type=test
-//# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
-//# reported.
 #[test]
 fn eight_processes_lose_nothing() {
     let (_home, workspace) = workspace();

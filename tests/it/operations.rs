@@ -61,9 +61,6 @@ fn the_pack_is_sound_and_each_operation_is_proved() {
     assert!(errors[0].to_string().contains(&format!("\"line\":{line}")), "{errors:?}");
 }
 
-//= docs/spec.md#operations
-//= type=test
-//# The effect of each operation MUST be verified by `check` and enforced at run time.
 #[test]
 fn a_reading_operation_cannot_write_whatever_others_may() {
     let workspace = tempfile::tempdir().unwrap();
@@ -84,10 +81,6 @@ fn a_reading_operation_cannot_write_whatever_others_may() {
     assert!(line.contains("\"operation\":\"add_note\"") && line.contains("\"effect\":\"writes\""), "{line}");
 }
 
-//= docs/spec.md#operations
-//= type=test
-//# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its operations,
-//# and its description MUST list these, with what each of them does and requires.
 //= docs/spec.md#operations
 //= type=test
 //# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its operations,

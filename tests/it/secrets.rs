@@ -162,11 +162,6 @@ fn no_command_shows_a_secret_value() {
     assert!(text.contains("`notes/a.md` is warned of by `leaks`: [secret SEED_HOST]"), "{text}");
 }
 
-//= docs/spec.md#secrets
-//= type=test
-//# The value of a secret variable that a script or a program got MUST be replaced by `[secret NAME]` in
-//# results, errors, notices, questions, logs, the audit and the output of programs, also in base64,
-//# percent-encoded or escaped as in JSON.
 #[test]
 fn no_message_of_a_server_shows_a_secret_value() {
     let mut home = leaking();
@@ -212,11 +207,6 @@ fn no_message_of_a_server_shows_a_secret_value() {
     assert!(log.contains("[secret SEED_TOKEN]"), "{log}");
 }
 
-//= docs/spec.md#secrets
-//= type=test
-//# The value of a secret variable that a script or a program got MUST be replaced by `[secret NAME]` in
-//# results, errors, notices, questions, logs, the audit and the output of programs, also in base64,
-//# percent-encoded or escaped as in JSON.
 #[test]
 fn the_state_that_a_client_keeps_shows_no_secret_value() {
     let home = leaking();

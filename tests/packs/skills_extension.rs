@@ -39,10 +39,6 @@ fn the_manifest_holds_for_every_file() {
     }
 }
 
-//= docs/spec.md#skills
-//= type=test
-//# A skill MUST also be listed as a resource, with the name and the description of its front matter, and each of its
-//# files MUST be readable byte for byte, with the size and the SHA-256 of its manifest.
 #[test]
 fn a_skill_is_a_resource_and_its_folders_can_be_walked() {
     let mut server = serve();

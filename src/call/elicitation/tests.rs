@@ -95,10 +95,6 @@ impl Asker for Says {
     }
 }
 
-//= docs/spec.md#questions
-//= type=test
-//# An answer MUST be validated against its schema, and a missing or invalid one MUST be requested again, a
-//# bounded number of times.
 #[test]
 fn a_call_that_waits_asks_again_as_often() {
     for (answer, times) in [(accept("Ada"), 1), (json!({}), MAX_TRIES)] {

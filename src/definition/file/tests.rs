@@ -106,10 +106,6 @@ fn a_published_array_has_items() {
     assert_eq!(published["properties"], expected);
 }
 
-//= docs/spec.md#definitions
-//= type=test
-//# A schema MUST be published as written, except for its shared definitions, `properties` and a closing
-//# keyword at its root, and `items` of arrays.
 #[test]
 fn a_good_file_is_lowered_in_full() {
     let (definitions, diagnostics) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD), Validation::Full);

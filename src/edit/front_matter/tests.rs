@@ -212,10 +212,6 @@ proptest! {
     //= type=test
     //# An edit of front matter MUST change only the lines whose values change, and MUST be refused if reading the
     //# result does not return the requested values.
-    //= docs/spec.md#edits
-    //= type=test
-    //# An edit of front matter MUST change only the lines whose values change, and MUST be refused if reading the
-    //# result does not return the requested values.
     #[test]
     fn the_data_is_what_is_wanted_and_other_lines_stay(
         (block, said) in any_block(),

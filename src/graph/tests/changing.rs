@@ -248,10 +248,6 @@ proptest! {
     }
 }
 
-//= docs/spec.md#changes
-//= type=test
-//# A reference to a removed node MUST stay as a broken reference, and MUST be resolved again when a node gets
-//# that id.
 #[test]
 fn references_break_and_heal() {
     let place = ChangeFixture::new(&names(&["node n 1", "node m 2", "refer 2 1 uses 1", "refer 2 5 knows"]));

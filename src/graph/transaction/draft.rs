@@ -430,9 +430,6 @@ impl Draft {
 
     /// Removes the edges that leave a node that is being removed. All other edges keep its id.
     ///
-    //= docs/spec.md#changes
-    //# A reference to a removed node MUST stay as a broken reference, and MUST be resolved again when a node
-    //# gets that id.
     pub(super) fn unbind(&mut self, node: u32) {
         let mut touching: Vec<u32> = self.edges_needing(node);
         if self.is_of_base(node) {

@@ -109,9 +109,6 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
 // hyper refuses a head that is too large.
 async fn collect_body(mut body: Incoming, time: Duration) -> Result<Bytes, Refusal> {
     let is_announced_too_large = body.size_hint().lower() > MAX_BODY as u64;
-    //= docs/spec.md#http
-    //# A request whose head, body or declared length is too large MUST be refused, and the server MUST
-    //# continue.
     if !is_announced_too_large {
         //= docs/spec.md#http
         //# A client that does not send a request or read a response in time MUST be disconnected.

@@ -194,8 +194,6 @@ struct WatchedStream {
 }
 
 impl WatchedStream {
-    //= docs/spec.md#http
-    //# A client that does not send a request or read a response in time MUST be disconnected.
     fn watch_write(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
             self.blocked = None;

@@ -62,9 +62,6 @@ impl Sessions {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    //= docs/spec.md#http
-    //# When too many sessions are open, the longest idle one without a running call MUST be closed, and its
-    //# requests answered with status 404.
     /// Makes room for a session. Returns whether there is room: a session in which a call runs is not closed.
     pub(super) async fn make_room(&self, most: usize) -> bool {
         let alive: HashSet<String> = self.manager.sessions.read().await.keys().map(|id| id.to_string()).collect();

@@ -41,9 +41,6 @@ pub(super) fn answer(
         _ => notices.extend(advice(&String::from_utf8_lossy(&ran.errors))),
     }
     let mut bytes = None;
-    //= docs/spec.md#git
-    //# Output of git that is not UTF-8 MUST be returned on request, and MUST NOT fail a verb that changed
-    //# something.
     let is_done = command.needs != RequiredGrant::ReadGit && ran.code == 0;
     let wants_bytes = is_on(options, "lossy_utf8");
     if wants_bytes || is_done {
@@ -92,8 +89,6 @@ fn complaints(errors: &[u8]) -> Vec<String> {
     reported.chain((more > 0).then(|| format!("git says {more} more such lines: see `errors`"))).collect()
 }
 
-//= docs/spec.md#git
-//# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 /// Adds what git's output does not say: that it may start no program here, and what to do by hand.
 fn advice(errors: &str) -> Option<String> {
     let has = |words: &[&str]| words.iter().any(|word| errors.contains(word));

@@ -194,9 +194,6 @@ impl OptionWriter<'_> {
         }
     }
 
-    //= docs/spec.md#git
-    //# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no
-    //# name that begins with `-`.
     fn name(&self, name: String) -> Result<String> {
         match name.is_empty() || name.starts_with('-') || name.contains('\n') {
             true => Err(self.refused(

@@ -97,8 +97,6 @@ impl GitCall<'_> {
         command
     }
 
-    //= docs/spec.md#git
-    //# The paths that a verb takes and returns MUST be in the working tree below the granted roots.
     /// Refuses paths outside of what the pack may look at.
     pub(super) fn check_paths(&self, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<()> {
         let repository = &self.repository;
@@ -229,9 +227,6 @@ pub fn git_version(world: &dyn World) -> Result<&'static str> {
     Ok(KNOWN.get_or_init(|| reported))
 }
 
-//= docs/spec.md#git
-//# Verbs that change a repository MUST run one at a time across processes, and MUST wait briefly for the lock
-//# of another git.
 /// Waits until no other call changes the repository.
 pub(super) fn wait_for_turn(
     context: &Context<'_>,

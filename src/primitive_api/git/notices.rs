@@ -39,9 +39,6 @@ pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArgument
     let repository = &call.repository;
     let mut found = Vec::new();
     if is_partial(repository) {
-        //= docs/spec.md#git
-        //# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and
-        //# writes that are still staged.
         found.push(format!(
             "this is a partial clone: an object that is missing is not fetched, and what needs it fails or finds nothing; {HELP}"
         ));
@@ -49,9 +46,6 @@ pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArgument
     found.extend(filters::notice(call, verb)?);
     found.extend(part(call, verb, said, options)?);
     if verb.changes == GitChanges::Nothing {
-        //= docs/spec.md#git
-        //# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and
-        //# writes that are still staged.
         if call.world.staged().is_some_and(|staged| !staged.is_empty()) {
             found.push("what this call has written is not on the disk yet: git does not see it".to_owned());
         }

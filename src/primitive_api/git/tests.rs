@@ -123,10 +123,6 @@ fn no_other_option_is_taken() {
 }
 
 /// Every option of every verb that takes a name, with what git would take for an option.
-//= docs/spec.md#git
-//= type=test
-//# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no name
-//# that begins with `-`.
 #[test]
 fn no_name_begins_as_an_option_does() {
     let mut asked = 0;
@@ -162,10 +158,6 @@ fn lists_of_hooks_name_verbs() {
 }
 
 proptest! {
-    //= docs/spec.md#git
-    //= type=test
-    //# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no
-    //# name that begins with `-`.
     #[test]
     fn whatever_is_given_becomes_no_option(text in "(-{0,2}[a-z]{0,8}[= ]?|[ -~\\n\\x00]{0,12}|--output=x|-F|-x)", at in any::<prop::sample::Index>()) {
         let all = every();

@@ -123,9 +123,6 @@ impl CallQueue {
         if has_room { self.turns.iter().position(may_begin) } else { None }
     }
 
-    //= docs/spec.md#calls
-    //# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be
-    //# served in turn.
     /// Takes the next job, if one may begin now.
     pub(super) fn take(&mut self) -> Option<PoolJob> {
         let caller = self.turns.remove(self.next_turn()?)?;
@@ -175,9 +172,6 @@ impl CallQueue {
 
     /// A call begins to wait for something. Returns `false` if too many calls are waiting.
     pub(super) fn leave(&mut self, call: &PooledCall) -> bool {
-        //= docs/spec.md#calls
-        //# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be
-        //# served in turn.
         let waiting = |of| self.count(CallState::Waiting, of);
         let has_room = waiting(None) < MAX_WAITING && waiting(Some(call.caller)) < MAX_WAITING / 2;
         if has_room {

@@ -109,9 +109,6 @@ fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
     assert_eq!(pool.0.queue().count(queue::CallState::Held, None), 0);
 }
 
-//= docs/spec.md#calls
-//= type=test
-//# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
 #[test]
 fn a_call_that_ignores_everything_is_answered_in_time() {
     let pool = Pool::new();
@@ -257,10 +254,6 @@ fn a_flood_of_one_connection_does_not_hold_up_another() {
     until_at_rest(&pool);
 }
 
-//= docs/spec.md#calls
-//= type=test
-//# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be served
-//# in turn.
 #[test]
 fn where_all_threads_are_taken_another_connection_waits_for_one_call() {
     let pool = Pool::new();
@@ -378,10 +371,6 @@ fn threads_that_wait_are_replaced_and_leave_none_behind() {
         pool.call("wait".to_owned(), caller, CancelFlag::default(), wait, move |result| drop(done.send(result)));
         ended
     };
-    //= docs/spec.md#calls
-    //= type=test
-    //# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be
-    //# served in turn.
     let waiting: Vec<_> = (0..MAX_WAITING / 2).map(|_| wait(CallerId::default())).collect();
     let count = || pool.0.queue().calls().filter(|(_, place)| *place == CallState::Waiting).count();
     until("all of them wait", || count() == MAX_WAITING / 2);

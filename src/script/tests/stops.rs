@@ -61,9 +61,6 @@ fn a_stop_cannot_be_caught() {
     }
 }
 
-//= docs/spec.md#scripts
-//= type=test
-//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn what_takes_all_memory_is_stopped() {
     for text in [
@@ -86,9 +83,6 @@ fn what_takes_all_memory_is_stopped() {
     }
 }
 
-//= docs/spec.md#scripts
-//= type=test
-//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn recursion_has_a_depth_and_the_pack_may_set_it() {
     let down = "fn down(n) { if n == 0 { 0 } else { 1 + down(n - 1) } } fn main() { down(50) }";
@@ -108,9 +102,6 @@ fn recursion_has_a_depth_and_the_pack_may_set_it() {
     }
 }
 
-//= docs/spec.md#scripts
-//= type=test
-//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn time_is_over_in_the_middle_of_a_verb() {
     let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };

@@ -120,8 +120,6 @@ fn is_at(file: &File, path: &str) -> bool {
     matches!((there, own), (Ok(there), Ok(own)) if there == own)
 }
 
-//= docs/spec.md#robustness
-//# A journal that another user can change, or that is inside the workspace or another root, MUST be ignored.
 /// Whether a folder is not a symlink, and only this user and root can put a journal into it.
 fn is_journal_folder(folder: &str) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir() && is_private(&known))

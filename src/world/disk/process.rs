@@ -358,9 +358,6 @@ impl<'a> RunningProgram<'a> {
     }
 
     /// Kills the whole group, and waits until no process of it is left, so that their effects are complete.
-    //= docs/spec.md#programs
-    //# A program MUST end, with everything that it started, when its call ends, is cancelled or runs out of
-    //# time.
     fn end_group(&mut self) {
         self.group.kill();
         self.group.forget();

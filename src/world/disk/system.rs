@@ -292,8 +292,6 @@ const MIN_THREADS: usize = 12;
 ///
 /// # Errors
 /// The system does not allow [`MIN_THREADS`] in addition to those of the pool in which files are read.
-//= docs/spec.md#robustness
-//# A server or a command that cannot get the descriptors or the threads that it needs MUST report that and exit.
 pub fn check_threads() -> Result<()> {
     // An existing pool is not an error.
     let has_pool =

@@ -240,9 +240,6 @@ fn file_mark(of: &Metadata) -> FileMark {
 /// The existing file, if any. Anything but a file is refused.
 fn check_target(parent: &Dir, path: &str, name: &str) -> Result<Option<Metadata>> {
     match parent.symlink_metadata(name) {
-        //= docs/spec.md#robustness
-        //# A file that is replaced MUST keep its permissions at all times, and a read-only file MUST NOT be
-        //# replaced.
         Ok(metadata) if metadata.is_file() && metadata.permissions().readonly() => {
             Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is read-only"))
                 .help("allow it with `chmod u+w`"))

@@ -197,9 +197,6 @@ fn finish(lines: &[Json]) -> Vec<String> {
 /// A step as the journal has it.
 type JournaledStep = (String, (u64, u64), Option<String>, Option<FileMark>, Option<(FileMark, String)>);
 
-//= docs/spec.md#robustness
-//# What is completed after a killed process MUST be what that process had prepared, and what cannot be
-//# completed MUST be reported.
 /// Takes one step. Returns whether it was still to be taken.
 fn take_step(step: &Json) -> Result<bool, String> {
     let unread = || "the journal has an invalid step".to_owned();

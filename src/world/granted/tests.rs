@@ -90,9 +90,6 @@ fn the_declared_effect_holds_at_run_time() {
     assert!(reads.write("x", b"").unwrap_err().help.unwrap().contains("effect = \"writes\""));
 }
 
-//= docs/spec.md#scripts
-//= type=test
-//# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
 #[test]
 fn variables_are_granted_by_name() {
     let world = granted(&[], &[], (true, false));
@@ -233,9 +230,6 @@ fn what_git_takes_for_a_repository_is_protected() {
     }
 }
 
-//= docs/spec.md#writes
-//= type=test
-//# A grant to write MUST NOT cover a git repository, whatever its name is, nor turn a folder into one.
 #[test]
 fn nothing_is_made_that_git_takes_for_a_repository() {
     for order in [["HEAD", "commondir"], ["commondir", "HEAD"]] {

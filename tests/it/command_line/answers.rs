@@ -108,10 +108,6 @@ const DIALOGS: &[(&str, &[&str], &str)] = &[
     ("browse", &["\n"], "decline"),
 ];
 
-//= docs/spec.md#command-line
-//= type=test
-//# `toolsd call` MUST take the answers to questions from `--answer`, otherwise MUST ask them at a terminal, and
-//# MUST NOT write them to standard output.
 #[test]
 fn a_person_at_the_terminal_is_asked() {
     let home = home();

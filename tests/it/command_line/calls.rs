@@ -43,10 +43,6 @@ fn a_call_takes_json_or_pairs_and_prints_the_data_alone() {
 //= docs/spec.md#calls
 //= type=test
 //# An unknown argument MUST be refused with the nearest known name.
-//= docs/spec.md#command-line
-//= type=test
-//# `toolsd call` MUST exit with 1 on a tool error, and with `--format json` MUST print only the structured result to
-//# standard output.
 #[test]
 fn a_failure_of_a_tool_is_its_json_and_ends_with_1() {
     let home = Home::with(&[]);
@@ -379,10 +375,6 @@ fn pack_of(script: &str, grants: &str) -> Home {
     Home::with(&[("dir/tools.d/a.toml", &format!("{head}{tools}")), ("dir/tools.d/a.rhai", script)])
 }
 
-//= docs/spec.md#calls
-//= type=test
-//# A result over the output limit MUST fail and name the argument that narrows it, and an error MUST be
-//# truncated.
 #[test]
 fn a_failure_is_no_larger_than_a_result() {
     let home = pack_of(

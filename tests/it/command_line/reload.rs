@@ -378,9 +378,6 @@ fn without_watches_changes_are_found_and_that_is_told() {
     assert!(String::from_utf8_lossy(&doctor.unwrap().stdout).contains("fs.inotify"));
 }
 
-//= docs/spec.md#reload
-//= type=test
-//# An edit of any file of a pack MUST take effect without a restart.
 /// A stateless client that does not listen learns of an edit when the lists and contents that it cached expire.
 #[test]
 fn a_client_that_does_not_listen_sees_an_edit_when_its_cache_expires() {

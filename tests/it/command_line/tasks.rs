@@ -84,10 +84,6 @@ fn a_task_asks_takes_answers_one_by_one_and_keeps_its_result() {
 
 //= docs/spec.md#tasks
 //= type=test
-//# The status of a task MUST contain its progress and its open questions, which MUST be answerable one by
-//# one.
-//= docs/spec.md#tasks
-//= type=test
 //# A task that is cancelled or exceeds its lifetime MUST be stopped together with its script.
 #[test]
 fn a_task_says_what_it_does_and_ends_when_it_is_cancelled() {
@@ -109,9 +105,6 @@ fn a_task_says_what_it_does_and_ends_when_it_is_cancelled() {
     server.end();
 }
 
-//= docs/spec.md#tasks
-//= type=test
-//# A task that is cancelled or exceeds its lifetime MUST be stopped together with its script.
 //= docs/spec.md#tasks
 //= type=test
 //# A task and its result MUST be kept until the task expires and no longer, within bounds of their number and bytes.

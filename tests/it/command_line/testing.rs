@@ -63,9 +63,6 @@ fn a_case_with_a_broken_fixture_fails() {
     }
 }
 
-//= docs/spec.md#command-line
-//= type=test
-//# `toolsd test` MUST exit with 1 if nothing was tested, or if a fixture is missing or broken.
 #[test]
 fn packs_of_the_binary_are_tested_where_they_serve_or_are_named() {
     let home = Home::with(&[]);

@@ -155,9 +155,6 @@ async fn every_message_fits_the_schema_of_its_handshake() {
     }
 }
 
-//= docs/spec.md#protocol
-//= type=test
-//# Every message of the server MUST be valid against the schema of the revision in use.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_message_fits_the_schema_of_the_stateless_revision() {
     if !all_schemas() {

@@ -97,9 +97,6 @@ fn pipes_are_served() {
     talk(child, input, output);
 }
 
-//= docs/spec.md#protocol
-//= type=test
-//# Pipes, files and sockets MUST be supported as standard input and output.
 #[test]
 fn sockets_are_served() {
     let (input, their_input) = UnixStream::pair().unwrap();
@@ -108,9 +105,6 @@ fn sockets_are_served() {
     talk(child, input, output);
 }
 
-//= docs/spec.md#protocol
-//= type=test
-//# Pipes, files and sockets MUST be supported as standard input and output.
 #[test]
 fn files_are_served() {
     let folder = tempfile::tempdir().unwrap();

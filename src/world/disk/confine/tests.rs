@@ -50,10 +50,6 @@ fn without_a_mechanism_programs_are_refused_unless_the_user_allows_them() {
     }
 }
 
-//= docs/spec.md#programs
-//= type=test
-//# Where the system cannot confine programs as required, `run` and git that changes something MUST be
-//# refused, unless the user allows them.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_kernel_that_has_less_than_was_asked_starts_nothing() {

@@ -251,9 +251,6 @@ fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<St
     Ok(parse(&printed, |scope, _| scope.to_owned()))
 }
 
-//= docs/spec.md#git
-//# The user's git configuration MUST apply as it does in git, including conditional includes and the
-//# environment.
 /// The settings of the machine and the user for this repository. Their files are included by one that also names the
 /// remotes of the repository, which conditions may ask for.
 fn list_of_user(

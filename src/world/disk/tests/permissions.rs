@@ -32,9 +32,6 @@ fn a_private_file_is_private_while_it_is_written() {
     assert_eq!(mode(&folder.join("file")).unwrap(), 0o600);
 }
 
-//= docs/spec.md#robustness
-//= type=test
-//# A file that is replaced MUST keep its permissions at all times, and a read-only file MUST NOT be replaced.
 #[test]
 fn a_read_only_file_stays_as_it_is() {
     let (house, disk) = house();
