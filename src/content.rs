@@ -1,5 +1,7 @@
 //! The content of results: texts, images, audio and resources.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use crate::value::{Json, Kind, Object, Value};
 use base64::Engine;
 use serde_json::json;
@@ -18,27 +20,20 @@ pub struct Content {
 /// The kinds of content blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ContentBody {
-    /// A text.
     Text(String),
-    /// An image.
     Image {
         /// The image data in base64.
         data: String,
-        /// Its MIME type.
         mime_type: String,
     },
-    /// Audio.
     Audio {
         /// The audio data in base64.
         data: String,
-        /// Its MIME type.
         mime_type: String,
     },
     /// A resource with its contents.
     Resource {
-        /// Its URI.
         uri: String,
-        /// Its MIME type.
         mime_type: Option<String>,
         /// Its contents.
         body: ResourceBody,
@@ -50,7 +45,6 @@ pub enum ContentBody {
 /// The contents of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResourceBody {
-    /// A text.
     Text(String),
     /// Binary data in base64.
     Blob(String),

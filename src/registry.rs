@@ -3,6 +3,8 @@
 //! `layers` finds the files, `settings` and `trust` say what of them counts, `pack` makes packs of them, and here they are put
 //! together: public names, routes of resources, and what clashes.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 mod contract;
 mod layers;
 mod pack;
@@ -220,9 +222,7 @@ fn reserved_name(tool: &ServedTool) -> Diagnostic {
 /// A part of a pack, or a whole pack, that is not served since it is broken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RefusedPart {
-    /// The pack.
     pub pack: String,
-    /// The part.
     pub part: PackPart,
     /// The name that it would be served by: that of the pack, if all of it is refused.
     pub name: String,
@@ -272,7 +272,6 @@ impl RefusedPart {
 /// A published definition.
 #[derive(Clone)]
 pub struct Served<D> {
-    /// Its pack.
     pub pack: Arc<Pack>,
     /// Its public name, prefix included.
     pub name: String,
@@ -284,13 +283,11 @@ pub struct Served<D> {
     pub contract: CallContract,
 }
 
-/// A published tool.
 pub type ServedTool = Served<Tool>;
 
 /// A published resource or resource template.
 pub type ServedResource = Served<Resource>;
 
-/// A published prompt.
 pub type ServedPrompt = Served<Prompt>;
 
 /// What has a name and perhaps former ones.

@@ -99,7 +99,6 @@ impl HostState {
         Self::new(None, registry, pool, staging, audit, self.make_tools)
     }
 
-    /// The index of the tools of a registry.
     pub(super) fn tool_index(&self, registry: &Registry) -> Arc<ToolIndex> {
         let mut index = self.tool_index.lock().unwrap_or_else(PoisonError::into_inner);
         match &*index {

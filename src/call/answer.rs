@@ -1,5 +1,7 @@
 //! Answers to requests: results of tools and their form, contents of resources, and others.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::caller_error::for_caller;
 use super::elicitation::{CallRecord, PendingQuestions};
 use crate::content::{Content, ContentBody, Reply, ResourceBody};
@@ -27,16 +29,13 @@ const MAX_REFERENCES: usize = 32;
 pub enum Answer {
     /// The result of a tool, good or bad.
     Tool(ToolOutcome),
-    /// The contents of a resource.
     Contents(ResourceAnswer),
     /// The messages of a prompt.
     Messages {
-        /// Its description.
         description: Option<String>,
         /// Role and content.
         messages: Vec<(String, Content)>,
     },
-    /// Completions.
     Completion {
         /// At most a hundred.
         values: Vec<String>,
@@ -45,7 +44,6 @@ pub enum Answer {
     },
     /// The resources: objects as MCP lists them (`uri`, `name`, …), in a total order.
     Resources(Arc<Vec<Json>>),
-    /// The skills.
     Skills(Arc<SkillIndex>),
     /// The call may begin, with what was asked beforehand.
     Ready(Box<CallRecord>),

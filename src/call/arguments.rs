@@ -117,7 +117,6 @@ fn describe_problem(problem: &SchemaViolation) -> String {
     }
 }
 
-/// The names of the properties of a schema.
 pub fn property_names(schema: &ObjectSchema) -> Vec<&str> {
     let properties = schema.get("properties").and_then(Json::as_object);
     properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()

@@ -1,5 +1,7 @@
 //! What happens outside of calls and may matter to clients: changed lists, changed files, log lines.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use crate::primitive_api::LogLevel;
 use crate::value::Json;
 use crate::world::{redacted, redacted_json};
@@ -10,9 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 pub enum HostChange {
     /// Published lists differ from what they were.
     Lists {
-        /// The tools.
         tools: bool,
-        /// The prompts.
         prompts: bool,
         /// The resources and their templates.
         resources: bool,
@@ -21,10 +21,7 @@ pub enum HostChange {
     /// [`ResourceAnswer::touched`](super::ResourceAnswer::touched) names them.
     Files(Vec<String>),
     /// A resource has other contents than before.
-    Resource {
-        /// Its URI.
-        uri: String,
-    },
+    Resource { uri: String },
     /// Something for the log of every client.
     Log {
         /// How much it matters.

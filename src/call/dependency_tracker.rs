@@ -17,7 +17,6 @@ pub struct DependencyTracker {
 /// What a function looked at.
 #[derive(Clone, Default)]
 pub struct Dependencies {
-    /// The graph.
     pub graph: Option<Arc<Graph>>,
     /// Whether there was something else that can change without the graph: files, the clock, the client, memory; or a
     /// notice, which has to be sent again.

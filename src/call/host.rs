@@ -112,19 +112,15 @@ pub type MakeCallTools = Arc<dyn Fn(RequestContext, Effect) -> Arc<dyn ToolAcces
 
 /// The parameters of a new call.
 pub struct CallSetup<'a> {
-    /// The pack.
     pub pack: &'a Arc<Pack>,
     /// Its strongest effect.
     pub effect: Effect,
-    /// Its limits.
     pub limits: Limits,
     /// The pack's graph.
     pub store: &'a Arc<GraphStore>,
     /// Where changes of the graph are announced.
     pub changes: &'a Arc<ChangeFeed>,
-    /// The memory of the pack.
     pub memory: &'a Arc<PackMemory>,
-    /// The state of the server.
     pub server: &'a Arc<ServerState>,
     /// Another stage than the pack's own.
     pub staging: &'a Staging,
@@ -144,9 +140,7 @@ pub struct CallSetup<'a> {
     pub tools: Option<MakeCallTools>,
 }
 
-/// The host of one call.
 pub struct CallHost {
-    /// The pack.
     pub pack: Arc<Pack>,
     /// The strongest effect of the call.
     effect: Effect,

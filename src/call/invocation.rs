@@ -23,7 +23,6 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// Begins a call.
     pub fn begin(setup: CallSetup<'_>) -> Result<Self> {
         let guard = Guard::new(setup.limits, setup.cancel.clone());
         let host = CallHost::new(setup)?;
@@ -44,7 +43,6 @@ impl Invocation {
         Self { host: Arc::clone(&self.host), _watched: watch_guard(&guard), guard }
     }
 
-    /// The pack.
     pub fn pack(&self) -> &Arc<Pack> {
         &self.host.pack
     }

@@ -23,7 +23,6 @@ pub enum AnswerMode {
     Suspends,
 }
 
-/// The client of a case.
 pub struct CaseClient {
     answers: Json,
     capabilities: Json,

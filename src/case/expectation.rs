@@ -13,7 +13,6 @@ use crate::value::{Json, Object};
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
-/// The outcome of a step.
 pub struct StepOutcome<'a> {
     /// The answer, if something was asked.
     pub answer: Option<&'a Answer>,
@@ -23,7 +22,6 @@ pub struct StepOutcome<'a> {
     pub after: Snapshot,
     /// The notices that were sent.
     pub notices: Vec<Notice>,
-    /// What it was asked.
     pub asked: Vec<Json>,
 }
 

@@ -77,7 +77,6 @@ impl CaseStage {
         Ok(Self { ground, config: read_config(case, pack)?, _locked: locked })
     }
 
-    /// The world.
     pub fn world(&self) -> Arc<dyn World> {
         self.ground.world()
     }
@@ -227,7 +226,6 @@ impl RefreshTimer {
         self.due_ms.store(every.map_or(i64::MAX, |every| now_ms.saturating_add(every)), Ordering::Relaxed);
     }
 
-    /// Refreshes if that is due.
     pub fn refresh_if_due(&self, service: &Arc<Service>, pack: &str, now_ms: i64, notices: &Mutex<Vec<Notice>>) {
         if now_ms < self.due_ms.load(Ordering::Relaxed) {
             return;

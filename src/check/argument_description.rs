@@ -8,7 +8,6 @@ use crate::value::Json;
 
 const CODE: Code = Code("argument-description");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "An argument of a tool has no description.",

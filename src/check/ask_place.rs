@@ -9,7 +9,6 @@ const CODE: Code = Code("ask-place");
 /// The primitives that ask.
 const ASKING: &[&str] = &["ask", "ask_all"];
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A graph build, a list, a completion or a description asks the client.",

@@ -9,7 +9,6 @@ use crate::world::glob::Globs;
 
 const CODE: Code = Code("broken-pattern");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script passes an invalid regular expression or glob to a primitive.",

@@ -8,7 +8,6 @@ use crate::script::survey::CallSite;
 
 const CODE: Code = Code("called-tool");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a tool that does more than read, or one that no pack has.",

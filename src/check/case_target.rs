@@ -7,7 +7,6 @@ use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("case-target");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A case calls a tool, or gets a prompt, that the pack does not have.",

@@ -13,7 +13,6 @@ const CODE: Code = Code("copied-function");
 /// A shorter function may well be written twice.
 const MIN_COPIED_LINES: usize = 5;
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "Another pack contains the same function of five lines or more, under any name.",

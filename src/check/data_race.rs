@@ -6,7 +6,6 @@ use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("data-race");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A closure names the variable whose method it is passed to.",

@@ -38,7 +38,6 @@ const CHANGES: [&str; 26] = [
     "write",
 ];
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A tool has no title, or updates or sends something without `destructive = true` (only with `check --directory`).",

@@ -10,7 +10,6 @@ use crate::source::Place;
 
 const CODE: Code = Code("effect");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script can reach a primitive whose effect is stronger than the declared one.",

@@ -7,7 +7,6 @@ use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("example-arguments");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The arguments of an example, or of a step, do not fit the schema of the tool.",

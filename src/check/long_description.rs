@@ -16,7 +16,6 @@ macro_rules! six_times {
     };
 }
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The description of a tool with its operations has more than 2,048 characters.",

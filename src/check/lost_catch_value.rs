@@ -6,7 +6,6 @@ use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("lost-catch-value");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A function ends in a `catch` block that ends in a value without `return`.",

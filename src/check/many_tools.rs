@@ -29,7 +29,6 @@ macro_rules! one_tool {
     };
 }
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A pack without a budget for its list has more than 40 tools.",

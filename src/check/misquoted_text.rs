@@ -7,7 +7,6 @@ use crate::primitives;
 
 const CODE: Code = Code("misquoted-text");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script has `\\n` in backticks, or `${x}` of one of its variables in double quotes.",

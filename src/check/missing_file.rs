@@ -6,7 +6,6 @@ use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("missing-file");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition or a script names a script, a template or another file that does not exist.",

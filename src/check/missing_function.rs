@@ -8,7 +8,6 @@ use crate::script::is_shared;
 
 const CODE: Code = Code("missing-function");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition, or a call such as `scan_files`, names a function that its script does not have, or that takes other parameters.",

@@ -13,7 +13,6 @@ use crate::world::{GrantedAccess, describe_missing_grant};
 
 const CODE: Code = Code("missing-grant");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script names a program, a verb of git or a path that the grants of its pack do not cover.",

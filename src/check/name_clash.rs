@@ -7,7 +7,6 @@ use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("name-clash");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A tool, a resource, a prompt, a table, a schema or a fixture has the name of another one.",

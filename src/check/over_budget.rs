@@ -13,7 +13,6 @@ pub const OVER_BUDGET: Code = Code("over-budget");
 /// How many of the largest parts an error names.
 const NAMED_PARTS: usize = 3;
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: OVER_BUDGET,
     summary: "A list of tools, an entry of it, a description or instructions have more tokens than the budget allows.",

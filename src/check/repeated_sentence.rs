@@ -24,7 +24,6 @@ macro_rules! tool {
     };
 }
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A sentence of 15 words or more is in the descriptions of 4 or more tools of a pack.",

@@ -8,7 +8,6 @@ use crate::script::RESERVED_WORDS;
 
 const CODE: Code = Code("reserved-argument");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "An argument of a scripted tool has a name that is a reserved word of rhai.",

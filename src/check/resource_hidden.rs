@@ -8,7 +8,6 @@ use crate::source::Place;
 
 const CODE: Code = Code("resource-hidden");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "Two resources, or their aliases, answer to the same URIs.",

@@ -7,7 +7,6 @@ use crate::value::Json;
 
 const CODE: Code = Code("schema-portable");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A property is `true` or `false` instead of a schema, or its `type` is a list.",

@@ -7,7 +7,6 @@ use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = code::SCHEMA_REFERENCE;
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A `$ref` names a schema that neither the schema nor `[defs]` has.",

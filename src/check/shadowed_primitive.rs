@@ -8,7 +8,6 @@ use crate::script::{default_function, known_names};
 
 const CODE: Code = Code("shadowed-primitive");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A function of a script has the name of a primitive, or of a function of the language.",

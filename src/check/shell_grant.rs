@@ -60,7 +60,6 @@ const INTERPRETERS: &[&str] = &[
     "zsh",
 ];
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A pack may run a shell or an interpreter, which takes code from its arguments.",

@@ -6,7 +6,6 @@ use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("short-description");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The description of a tool has fewer than four words.",

@@ -6,7 +6,6 @@ use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("template-ending");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition or script uses a file of `templates/` as a template whose name does not end in `.hbs`.",

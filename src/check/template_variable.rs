@@ -8,7 +8,6 @@ use crate::source::Place;
 
 const CODE: Code = Code("template-variable");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A template that is filled with the arguments uses a variable that is not one of them.",

@@ -7,7 +7,6 @@ use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("tool-example");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A tool has no example.",

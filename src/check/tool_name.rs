@@ -6,7 +6,6 @@ use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("tool-name");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The name of a tool or prompt has other characters than `A-Za-z0-9_.-`, or is too long.",

@@ -6,7 +6,6 @@ use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-data");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `data(\"x\")`, but there is no `[data.x]`.",

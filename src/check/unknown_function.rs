@@ -6,7 +6,6 @@ use crate::diagnostic::{Code, Diagnostic, did_you_mean, foreign_word};
 
 const CODE: Code = Code("unknown-function");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a function that does not exist in the pack, in rhai, or as a primitive.",

@@ -7,7 +7,6 @@ use crate::primitive_api::git;
 
 const CODE: Code = Code("unknown-git");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `git` or `git_read` with a verb or an option that it does not have.",

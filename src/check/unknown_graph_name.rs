@@ -9,7 +9,6 @@ use std::collections::HashMap;
 
 const CODE: Code = Code("unknown-graph-name");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A query names a kind of the graph that nothing else in the pack names, or a field that is one letter off.",

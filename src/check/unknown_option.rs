@@ -10,7 +10,6 @@ use crate::value::Kind;
 
 const CODE: Code = Code("unknown-option");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a primitive with an option that it does not have.",

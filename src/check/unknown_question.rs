@@ -6,7 +6,6 @@ use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-question");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `ask(\"x\")`, but no definition of the pack declares `ask.x`.",

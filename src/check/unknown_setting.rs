@@ -7,7 +7,6 @@ use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-setting");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition takes a value from `config.KEY`, but `[pack.config_schema]` has no such property.",

@@ -8,7 +8,6 @@ use crate::script::is_shared;
 
 const CODE: Code = Code("unused-file");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "No definition, script or template names the file.",

@@ -8,7 +8,6 @@ use crate::value::Kind;
 
 const CODE: Code = Code("unused-result");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a primitive that only returns a value, and does not use the value.",

@@ -13,7 +13,6 @@ use std::ops::RangeInclusive;
 
 const CODE: Code = Code("wrong-arity");
 
-/// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a function with too many or too few arguments, or passes a primitive a closure with too many or too few parameters.",

@@ -23,7 +23,6 @@ const INTERNAL_ERROR: i64 = -32603;
 /// Call a tool.
 #[derive(Args)]
 pub struct CallCommand {
-    /// The tool.
     tool: String,
     /// Its arguments: a JSON object, or key=value pairs.
     #[arg(value_name = "JSON | KEY=VALUE")]

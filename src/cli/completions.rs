@@ -12,7 +12,6 @@ bash:  toolsd completions bash > ~/.local/share/bash-completion/completions/tool
 zsh:   toolsd completions zsh > DIR/_toolsd, where DIR is one of $fpath
 fish:  toolsd completions fish > ~/.config/fish/completions/toolsd.fish")]
 pub struct CompletionsCommand {
-    /// The shell.
     shell: Shell,
 }
 

@@ -33,13 +33,11 @@ pub fn environment_variable(name: &str) -> Option<String> {
     Disk::new("/", []).ok()?.env(name)
 }
 
-/// The context of a command.
 pub struct CommandContext {
     /// The options of all commands.
     pub options: SharedOptions,
     /// The terminal that it writes to.
     pub terminal: Terminal,
-    /// The workspace.
     pub workspace: Arc<dyn World>,
     /// Whether only what `toolsd.lock` and `toolsd.surface.json` name serves.
     pub is_locked: bool,

@@ -40,7 +40,6 @@ pub enum AcceptedChange {
     Moved,
 }
 
-/// The changes that are not accepted.
 pub fn refused_changes<'a>(changes: &'a [Change], accepted: &'a [AcceptedChange]) -> impl Iterator<Item = &'a Change> {
     changes.iter().filter(|change| {
         let is_breaking = change.verdict == Verdict::Breaking && !accepted.contains(&AcceptedChange::Breaking);

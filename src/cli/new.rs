@@ -26,22 +26,15 @@ pub struct NewCommand {
 #[derive(Subcommand)]
 enum NewKind {
     /// A pack with one tool.
-    Pack {
-        /// Its name.
-        name: String,
-    },
+    Pack { name: String },
     /// A tool in a pack.
     Tool {
-        /// Its name.
         name: String,
         #[command(flatten)]
         source: SourceScript,
     },
     /// A prompt in a pack.
-    Prompt {
-        /// Its name.
-        name: String,
-    },
+    Prompt { name: String },
 }
 
 /// Up to this number of copied files, each is listed.

@@ -24,11 +24,9 @@ use serde_json::json;
 pub struct Project {
     /// The text of `toolsd.toml`; empty if there is none.
     pub settings: String,
-    /// Its layers.
     pub definitions: Vec<LayerDefinition>,
     /// The packs that it serves, if it names them.
     pub serve: Option<Vec<String>>,
-    /// The lock file.
     pub lock: LockFile,
     /// `toolsd.toml` and the lock file as they were read.
     read: [Option<Vec<u8>>; 2],
@@ -307,7 +305,6 @@ fn is_of_pack(found: &Diagnostic) -> bool {
 
 /// A layer with `git`.
 pub struct RemoteLayer {
-    /// Its definition.
     pub definition: LayerDefinition,
     /// The address of its repository.
     pub url: String,

@@ -12,7 +12,6 @@ use serde_json::json;
 /// Read a resource.
 #[derive(Args)]
 pub struct ReadCommand {
-    /// Its URI.
     uri: String,
 }
 

@@ -25,7 +25,6 @@ pub struct SecretOptions {
     state_key_fd: Option<u32>,
 }
 
-/// One kind of secret.
 struct SecretKind {
     what: &'static str,
     option: &'static str,

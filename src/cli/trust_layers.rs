@@ -33,7 +33,6 @@ pub fn find_layer(
 
 /// A layer of a project, as the lock file has it.
 pub struct ListedLayer {
-    /// The layer.
     pub state: LayerState,
     /// What was trusted last.
     before: Option<TrustedLayer>,

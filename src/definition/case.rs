@@ -1,5 +1,7 @@
 //! `[[case]]` and the examples of tools, resources and prompts.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::code;
 use super::fields::Fields;
 use super::fixture::{
@@ -34,7 +36,6 @@ pub struct Case {
 pub struct CaseStep {
     /// What is done.
     pub act: Located<CaseAction>,
-    /// What is expected.
     pub expect: Vec<Located<Expectation>>,
     /// Names kept for later steps: a name and a JSON pointer into the result.
     pub keep: Vec<(String, String)>,
@@ -47,21 +48,12 @@ pub enum CaseAction {
     Call {
         /// Its name.
         tool: String,
-        /// Its arguments.
         arguments: Json,
     },
     /// Reads a resource.
-    Read {
-        /// Its URI.
-        uri: String,
-    },
+    Read { uri: String },
     /// Gets a prompt.
-    Prompt {
-        /// Its name.
-        name: String,
-        /// Its arguments.
-        arguments: Json,
-    },
+    Prompt { name: String, arguments: Json },
     /// Completes an argument of a prompt, or a variable of a resource template.
     Complete {
         /// What it belongs to.
@@ -318,13 +310,10 @@ static STEP: Grammar = Grammar {
     keys: &[CALL, READ, PROMPT, COMPLETE, ARGUMENTS, WRITE, ADVANCE, RESTART, EXPECT, KEEP],
 };
 
-/// What an example is of.
 pub enum ExampleTarget<'a> {
     /// A tool, by its name.
     Tool(&'a str),
-    /// A resource.
     Resource {
-        /// Its name.
         name: &'a str,
         /// Its URI, or its URI template.
         uri: &'a str,
@@ -333,9 +322,7 @@ pub enum ExampleTarget<'a> {
     },
     /// An operation of a tool: the argument that chooses it is filled in.
     Operation {
-        /// The tool.
         tool: &'a str,
-        /// The argument.
         argument: &'a str,
         /// The operation.
         name: &'a str,

@@ -27,7 +27,6 @@ pub struct Fields<'a> {
 
 /// An item of a list that allows both.
 pub enum TextOrTable<'a> {
-    /// A string and its location.
     Text(Located<String>),
     /// A table with its own grammar.
     Table(Fields<'a>),

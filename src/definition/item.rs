@@ -1,5 +1,7 @@
 //! What the kinds of definitions have in common: the names, bodies, functions, templates and schemas of any of them.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::body::{Body, Completion};
 use super::fields::Configurable;
 use super::located::Located;
@@ -46,7 +48,6 @@ impl ItemKind {
 /// A definition of any kind. Rules, compilation and reloads use it without knowing the kind; each kind has one
 /// function, such as `Tool::item`, that returns its parts.
 pub struct Item<'a> {
-    /// Its kind.
     pub kind: ItemKind,
     /// Where its table begins.
     pub at: &'a Place,
@@ -66,7 +67,6 @@ pub struct Item<'a> {
     pub bodies: Vec<ItemBody<'a>>,
     /// The functions that compute what clients see in lists, without a call.
     pub listing: Vec<NamedFunction<'a>>,
-    /// The functions that complete arguments.
     pub completing: Vec<NamedFunction<'a>>,
     /// Its schemas, each with a description of its subject.
     pub schemas: Vec<(String, &'a Schema)>,
@@ -82,9 +82,7 @@ pub struct ItemBody<'a> {
     pub arguments: Option<Vec<String>>,
     /// The primitive that is exposed unchanged.
     pub primitive: Option<&'a str>,
-    /// Its functions.
     pub functions: Vec<NamedFunction<'a>>,
-    /// Its templates.
     pub templates: Vec<NamedTemplate<'a>>,
     /// The files of the pack that it shows: the kind of each, its path, where it is named.
     pub files: Vec<(&'static str, &'a str, &'a Place)>,
@@ -210,7 +208,6 @@ impl<'a> NamedFunction<'a> {
     }
 }
 
-/// The functions among completions.
 pub(super) fn completion_functions<'a>(
     script: &'a str,
     completions: impl Iterator<Item = &'a Completion>,

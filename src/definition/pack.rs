@@ -1,5 +1,7 @@
 //! `[pack]`, `[graph]` and `[[skills]]`: when a pack is active, its grants, the refresh of its graph, its skills.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::budget::{BUDGET, PackBudget, read_budget};
 use super::code;
 use super::fields::{Configurable, Fields, TextOrTable};
@@ -23,7 +25,6 @@ use crate::world::{VariableGrant, check_grant, is_forbidden_variable};
 pub struct PackDefinition {
     /// A title for people.
     pub title: Located<String>,
-    /// Its version.
     pub version: String,
     /// Active by default only if one of these paths exists. `None`: always; empty: only by name.
     pub activate_if_exists: Option<Vec<String>>,
@@ -48,7 +49,6 @@ pub struct PackDefinition {
     pub prompt_tool: Option<PromptTool>,
     /// A function that receives every error of its calls.
     pub on_error: Option<Located<String>>,
-    /// Icons.
     pub icons: Vec<Json>,
 }
 
@@ -85,7 +85,6 @@ pub struct Grants {
     pub read: Vec<String>,
     /// Files it may write.
     pub write: Vec<String>,
-    /// Environment variables.
     pub env: Vec<VariableGrant>,
     /// Programs it may run.
     pub run: Vec<ProgramGrant>,

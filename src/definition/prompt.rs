@@ -1,5 +1,7 @@
 //! `[[prompt]]`: a prompt, its keys, how it is read, and the tool that offers the prompts of a pack to clients without them.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::body::{Body, Completion, read_completion};
 use super::case::PROMPT_EXAMPLE;
 use super::code;
@@ -28,7 +30,6 @@ use std::sync::Arc;
 pub struct Prompt {
     /// Where its table begins.
     pub at: Place,
-    /// Its name.
     pub name: Located<String>,
     /// A title for people.
     pub title: Option<String>,
@@ -38,7 +39,6 @@ pub struct Prompt {
     pub enabled: Configurable<bool>,
     /// A function that lists prompts: this one is then the pattern of all of them, and not served itself.
     pub list: Option<Located<String>>,
-    /// Its arguments.
     pub arguments: Vec<PromptArgument>,
     /// Its messages: at least one.
     pub messages: Vec<PromptMessage>,
@@ -52,7 +52,6 @@ pub struct Prompt {
     pub required_capabilities: Vec<Located<String>>,
     /// Constants merged into the arguments.
     pub bind: Json,
-    /// Icons.
     pub icons: Vec<Json>,
     /// `_meta`.
     pub meta: Option<Json>,
@@ -106,7 +105,6 @@ impl Prompt {
 /// An argument of a prompt. On the wire each is a text; `schema` says what the text must be.
 #[derive(Clone, Debug)]
 pub struct PromptArgument {
-    /// Its name.
     pub name: Located<String>,
     /// A title for people.
     pub title: Option<String>,
@@ -144,7 +142,6 @@ pub enum MessagePart {
     Image {
         /// The path from the root.
         file: String,
-        /// Its MIME type.
         mime_type: String,
     },
 }
@@ -349,7 +346,6 @@ fn image_type(file: &str) -> Option<&'static str> {
 /// `[pack.prompt_tool]`.
 #[derive(Clone, Debug)]
 pub struct PromptTool {
-    /// Its name.
     pub name: Located<String>,
     /// `_meta`.
     pub meta: Option<Json>,

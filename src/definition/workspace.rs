@@ -1,5 +1,7 @@
 //! `toolsd.toml`: the settings of a workspace for its packs, its keys, and its reader.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::code_mode::{CODE_MODE, CodeModeDefinition, read_code_mode};
 use super::discover::{CALL_TOOL, DISCOVER, DiscoverDefinition, FIND_TOOLS, read_discover};
 use super::fields::Fields;
@@ -55,13 +57,11 @@ impl WorkspaceDefinition {
 /// `[server]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerDefinition {
-    /// Its name.
     pub name: Option<String>,
     /// A title for people.
     pub title: Option<String>,
     /// Where to read about it.
     pub website_url: Option<String>,
-    /// Icons.
     pub icons: Vec<Json>,
     /// Number of entries on a page of a list; if absent, all.
     pub page_size: Option<u64>,
@@ -78,7 +78,6 @@ pub struct ServerDefinition {
 /// `[http]`: an absent value means the default. Times are in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpOverride {
-    /// Connections.
     pub connections: Option<u64>,
     /// How long a body may take.
     pub body_ms: Option<u64>,
@@ -86,7 +85,6 @@ pub struct HttpOverride {
     pub write_ms: Option<u64>,
     /// How long a connection may take until the head of its next request is complete.
     pub idle_ms: Option<u64>,
-    /// Sessions.
     pub sessions: Option<u64>,
 }
 

@@ -1,5 +1,7 @@
 //! `toolsd.lock`: the commit and the content of each layer of a project, the same for everyone who has the file.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::LAYER;
 use super::fetched::{FetchedLayer, Provenance};
 use super::signature::fingerprint;
@@ -37,7 +39,6 @@ pub struct LockFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockedLayer {
-    /// Its name.
     pub name: String,
     /// The address of its repository.
     pub git: String,
@@ -47,7 +48,6 @@ pub struct LockedLayer {
     pub dir: String,
     /// The tag that it was found by, if it was found by one.
     pub tag: Option<String>,
-    /// The commit.
     pub commit: String,
     /// The hash of its content.
     pub content: String,
@@ -56,7 +56,6 @@ pub struct LockedLayer {
 }
 
 impl LockedLayer {
-    /// A layer as it was fetched.
     pub fn of_fetched(definition: &LayerDefinition, fetched: &FetchedLayer) -> Self {
         let Provenance { git, wanted, tag, commit, time: _, signer } = fetched.provenance.clone();
         Self {

@@ -49,8 +49,11 @@ enum LineKind {
     Blank,
     /// Anything else.
     Text,
-    /// A heading: its id, its title, and its level.
-    Heading { id: String, title: String, level: usize },
+    Heading {
+        id: String,
+        title: String,
+        level: usize,
+    },
 }
 
 /// A line and its kind.

@@ -101,7 +101,6 @@ impl ForeignFile {
         self.findings.take()
     }
 
-    /// What was read, unless there was an error.
     pub fn unless_errors<T>(&self, read: T) -> Option<T> {
         (!self.findings.borrow().iter().any(Diagnostic::is_error)).then_some(read)
     }

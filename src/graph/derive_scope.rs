@@ -11,9 +11,7 @@ use std::sync::Arc;
 pub(super) struct ActiveDerivation {
     /// The address of the snapshot, because a function may build a graph of its own.
     graph: usize,
-    /// The group.
     pub group: u32,
-    /// The node.
     pub node: u32,
     /// The visible nodes of the kinds that it reads in part; `None` while they are being looked up.
     pub related: Option<Arc<[VisibleNodes]>>,

@@ -114,7 +114,6 @@ impl DerivedBasis {
 
 /// The nodes of one kind that are visible to a derived field.
 pub(super) struct VisibleNodes {
-    /// The kind.
     pub kind: u16,
     /// Its nodes, in the order of insertion.
     pub nodes: Arc<[u32]>,

@@ -55,7 +55,6 @@ pub(super) type Maxima = Arc<[(Text, Vec<Value>)]>;
 
 /// The nodes of one kind: one column per field, each as long as the table.
 pub(super) struct FragmentTable {
-    /// The kind.
     pub kind: Text,
     /// The names of the fields.
     pub fields: Vec<Text>,
@@ -96,7 +95,6 @@ impl FragmentTable {
 
 /// One node of a fragment.
 pub(super) struct NodeHead {
-    /// Its table.
     pub table: u16,
     /// Its row there.
     pub row: u32,
@@ -104,7 +102,6 @@ pub(super) struct NodeHead {
     pub id: Text,
     /// The hash of its id.
     pub hash: u64,
-    /// Its parent.
     pub parent: Option<NodeRef>,
     /// What to do if the id is taken.
     pub how: OnDuplicate,
@@ -133,7 +130,6 @@ pub(super) enum NodeRef {
     Id {
         /// Its kind, if one was given.
         kind: Option<Text>,
-        /// Its id.
         id: Text,
         /// The hash of its id.
         hash: u64,

@@ -26,7 +26,6 @@ impl FragmentBuilder {
         Self { fragment: Fragment { path, ..Fragment::default() }, by_id: FxHashMap::default() }
     }
 
-    /// The finished fragment.
     pub(super) fn finish(self) -> Fragment {
         self.fragment
     }

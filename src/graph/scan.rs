@@ -46,7 +46,6 @@ struct ScanCall<'a> {
     allow_unreadable: bool,
 }
 
-/// A scanned file.
 struct ScannedFile {
     content: Option<ContentHash>,
     fragment: Arc<Fragment>,

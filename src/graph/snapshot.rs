@@ -279,7 +279,6 @@ pub(super) struct GraphData {
     pub children: Adjacency,
     /// All references, in order of appearance.
     pub edges: Vec<EdgeRow>,
-    /// The kinds of edges.
     pub edge_kinds: Vec<Text>,
     /// The edges that leave each node.
     pub outward: Adjacency,
@@ -463,7 +462,6 @@ pub(super) struct EdgeRow {
 
 /// The nodes of one kind.
 pub(super) struct KindTable {
-    /// Its name.
     pub name: Text,
     /// Stored fields, then derived ones.
     pub fields: Vec<Text>,
@@ -553,7 +551,6 @@ impl Adjacency {
         Self { starts, items }
     }
 
-    /// The items of one node.
     pub fn items_of(&self, node: u32) -> &[u32] {
         match (self.starts.get(node as usize), self.starts.get(node as usize + 1)) {
             (Some(start), Some(end)) => &self.items[*start as usize..*end as usize],

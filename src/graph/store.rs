@@ -46,7 +46,6 @@ struct StoreState {
     building: bool,
 }
 
-/// A graph and what it was built from.
 pub(super) struct BuiltGraph {
     pub graph: Arc<Graph>,
     pub memo: Arc<BuildMemo>,

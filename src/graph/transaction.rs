@@ -18,7 +18,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone)]
 pub struct Transaction(Arc<Mutex<Option<TransactionState>>>);
 
-/// The state of a transaction.
 pub(in crate::graph) struct TransactionState {
     pub draft: Draft,
     pub operations: Vec<DraftOperation>,

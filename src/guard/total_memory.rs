@@ -9,7 +9,6 @@ pub(super) const MAX_TOTAL: usize = 2 << 30;
 
 /// The bytes of all calls.
 static TOTAL: AtomicI64 = AtomicI64::new(0);
-/// The memory of each call.
 static CALLS: Mutex<Vec<Arc<CallMemory>>> = Mutex::new(Vec::new());
 
 struct CallMemory {

@@ -218,7 +218,6 @@ fn push_fenced(text: &mut String, (path, content): &(&str, &str)) {
     text.push_str(&format!("\n`{path}`\n\n{fence}{extension}\n{}\n{fence}\n", content.trim_end()));
 }
 
-/// The rule as JSON.
 pub fn rule_to_json(rule: &CheckRule) -> Json {
     let files = rule.fires.iter().map(|(path, text)| ((*path).to_owned(), Json::from(*text)));
     let mended = rule.mended_files().into_iter().map(|(path, text)| (path.to_owned(), Json::from(text)));
@@ -231,7 +230,6 @@ pub fn rule_to_json(rule: &CheckRule) -> Json {
     })
 }
 
-/// The code as JSON.
 pub fn code_to_json(error: &ErrorCode) -> Json {
     json!({ "code": error.code, "summary": error.summary })
 }

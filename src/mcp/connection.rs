@@ -114,7 +114,6 @@ impl McpServer {
     }
 }
 
-/// An active request.
 pub(crate) struct ActiveRequestGuard<'a>(&'a McpServer);
 
 impl Drop for ActiveRequestGuard<'_> {
@@ -176,7 +175,6 @@ struct CallOutput<'a> {
     questions: Option<&'a mut mpsc::UnboundedReceiver<PendingElicitation>>,
 }
 
-/// One connection.
 pub(crate) struct Connection {
     pub(crate) server: Arc<McpServer>,
     pub(crate) shutdown: Shutdown,

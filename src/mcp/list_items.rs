@@ -98,7 +98,6 @@ fn tool_output_schema(served: &ServedTool, revision: Revision) -> Option<ObjectS
     Some(output_schema(output, revision))
 }
 
-/// The annotations of a tool.
 fn tool_annotations(title: Option<String>, hints: EffectiveHints) -> ToolAnnotations {
     let EffectiveHints { read_only, destructive, idempotent, open_world } = hints;
     ToolAnnotations::from_raw(title, Some(read_only), Some(destructive), Some(idempotent), Some(open_world))
@@ -214,7 +213,6 @@ pub(crate) fn log_left_out(name: &Json, error: &serde_json::Error) {
     tracing::error!(%name, %error, "omitted from a list: it does not fit the protocol");
 }
 
-/// One skill.
 pub(crate) fn skill_item(skills: &SkillIndex, uri: &str) -> Result<rmcp::model::Skill, ErrorData> {
     let found = skills.get(uri).and_then(|(_, skill)| to_skill_item(skill));
     found.ok_or_else(|| ErrorData::invalid_params(format!("there is no skill `{uri}`"), Some(json!({ "uri": uri }))))

@@ -43,7 +43,6 @@ pub(crate) struct Lists {
 /// The properties of a tool that matter for a call.
 #[derive(Clone, Copy)]
 pub(crate) struct ToolTraits {
-    /// The form of its results.
     pub(crate) form: ResultForm,
     /// Whether, and for how long, its calls run as tasks.
     pub(crate) task_policy: TaskPolicy,

@@ -17,11 +17,8 @@ use serde_json::{Map, json};
 /// A message that was read.
 #[derive(Debug)]
 pub(crate) enum IncomingMessage {
-    /// A request.
     Request {
-        /// Its id.
         id: RequestId,
-        /// The request.
         request: Box<ClientRequest>,
         /// Whether rmcp opens a session with it: `initialize`, or a self-contained request.
         opens: bool,
@@ -130,7 +127,6 @@ impl From<UnreadableJson> for ErrorData {
     }
 }
 
-/// The message for an error.
 pub(crate) fn error_message(id: Option<RequestId>, error: &ErrorData) -> Json {
     json!({ "jsonrpc": "2.0", "id": id.map(RequestId::into_json_value), "error": error })
 }
@@ -183,7 +179,6 @@ pub(crate) fn removed_method_error(message: &Json) -> Option<Json> {
     Some(error_message(Some(id), &unknown_method_error(method)))
 }
 
-/// The error for an unknown method.
 pub(crate) fn unknown_method_error(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method `{method}`"), None)
 }

@@ -19,7 +19,6 @@ use serde_json::json;
 /// The URI of the content that has the notices of a resource.
 const NOTICES_URI: &str = "toolsd://notices";
 
-/// The result of a tool.
 pub(crate) fn tool_result(outcome: ToolOutcome, form: ResultForm, revision: Revision) -> CallToolResult {
     //= docs/spec.md#protocol
     //# Every message of the server MUST be valid against the schema of the revision in use.

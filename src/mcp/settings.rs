@@ -1,18 +1,17 @@
 //! The settings of the server: how it describes itself, how much a connection may use, and its secrets.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use crate::value::Json;
 use std::time::Duration;
 
 /// How the server describes itself, and how it serves.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: String,
     /// Its title for people. The default is the title of the only pack that serves, if there is one.
     pub title: Option<String>,
-    /// Its website.
     pub website_url: Option<String>,
     /// Its icons: objects with `src`, `mimeType`, `sizes`, `theme`.
     pub icons: Vec<Json>,

@@ -21,7 +21,6 @@ pub(crate) enum UnreadableJson {
     Syntax(String),
     /// A key occurs twice in one object, which has no defined meaning (RFC 8259, section 4).
     DuplicateKey(String),
-    /// It has too many values.
     TooManyValues,
     /// A number is too large, or an integer would silently be rounded (RFC 8259, section 6).
     NumberOutOfRange(String),

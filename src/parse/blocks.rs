@@ -1,6 +1,8 @@
 //! Blocks of a text, found by rules that define where blocks begin and end and what fields, items, sections and lists
 //! they have.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -76,7 +78,6 @@ pub struct ParsedBlock {
     pub fields: NamedValues,
     /// Lines that were read as records.
     pub items: Vec<BlockItem>,
-    /// Its sections.
     pub sections: Vec<BlockSection>,
     /// Fields that were split into records, by name.
     pub lists: Vec<(Text, Vec<NamedValues>)>,
@@ -90,13 +91,11 @@ pub struct ParsedBlock {
 pub struct BlockItem {
     /// The named groups, except `text`.
     pub groups: NamedValues,
-    /// Its text.
     pub text: String,
     /// Its first line.
     pub line: usize,
 }
 
-/// A section of a block.
 pub struct BlockSection {
     /// The named groups of its heading, including `title`.
     pub groups: NamedValues,

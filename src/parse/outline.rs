@@ -205,7 +205,6 @@ fn end_of_text(text: &str, quotes: &str) -> Option<usize> {
     None
 }
 
-/// An open bracket.
 struct OpenBracket<'a> {
     sign: u8,
     /// The tokens before it, if the statement continues after the closing bracket.

@@ -152,7 +152,6 @@ fn resolve(value: &mut Value, text: &str) -> Result<()> {
 
 struct ScalarResolver<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    /// The values of anchors.
     anchors: HashMap<usize, Value>,
 }
 

@@ -105,7 +105,6 @@ impl PatternSize {
     }
 }
 
-/// The upper count of a repetition, if it has one.
 fn repeat_count(kind: &RepetitionKind) -> Option<u64> {
     match kind {
         RepetitionKind::ZeroOrOne | RepetitionKind::ZeroOrMore | RepetitionKind::OneOrMore => None,

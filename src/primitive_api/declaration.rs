@@ -1,6 +1,8 @@
 //! The declaration of a primitive, as data and with examples, and the arguments of a call, which are checked against it
 //! and read by name.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::host::Context;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph;
@@ -31,7 +33,6 @@ pub struct Primitive {
 
 /// A parameter, or a key of an options map.
 pub struct Param {
-    /// Its name.
     pub name: &'static str,
     /// The kinds it accepts.
     pub kinds: &'static [Kind],
@@ -44,9 +45,7 @@ pub struct Param {
 /// Whether an argument can be omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// It is required.
     Required,
-    /// It is optional.
     Optional,
     /// A key of the options map, which is the last argument and is optional as a whole.
     Option,
@@ -89,12 +88,10 @@ impl Example {
     }
 }
 
-/// A required parameter.
 pub const fn required(name: &'static str, kinds: &'static [Kind], doc: &'static str) -> Param {
     Param { name, kinds, need: Need::Required, doc }
 }
 
-/// An optional parameter.
 pub const fn optional(name: &'static str, kinds: &'static [Kind], doc: &'static str) -> Param {
     Param { name, kinds, need: Need::Optional, doc }
 }
@@ -215,7 +212,6 @@ impl Primitive {
         Ok(Args { primitive: self, values, options })
     }
 
-    /// Its positional parameters.
     pub fn positional(&self) -> impl Iterator<Item = &'static Param> + use<> {
         self.params.iter().filter(|param| param.need != Need::Option)
     }

@@ -1,5 +1,7 @@
 //! The host of a call: access of a running primitive to the world, the graph, the pack and the client.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::form::SchemaViolation;
 use super::memory::PackMemory;
 use super::question::AskedQuestion;
@@ -247,7 +249,6 @@ pub fn memory_of<'a>(context: &Context<'a>) -> Result<&'a PackMemory> {
 
 /// A file of the pack, or its replacement in a higher layer.
 pub struct PackFile {
-    /// Its text.
     pub text: String,
     /// The layer it came from: `embedded`, `user`, `workspace`, or the folder named by `--dir`.
     pub origin: String,
@@ -276,11 +277,9 @@ pub enum Notice {
         /// The message: a string, or any JSON.
         data: Json,
     },
-    /// A list changed.
     Changed(ListKind),
     /// A resource changed.
     Updated {
-        /// Its URI.
         uri: String,
     },
 }
@@ -328,7 +327,6 @@ impl ListKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tools => "tools",
@@ -365,7 +363,6 @@ impl LogLevel {
         Self::Emergency,
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Debug => "debug",

@@ -5,7 +5,6 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Map, Value};
 
-/// The default page size.
 const DEFAULT_PAGE_SIZE: i64 = 50;
 
 /// The declaration.

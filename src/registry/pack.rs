@@ -1,5 +1,7 @@
 //! A pack: the definitions of its files as one, its scripts, templates and schemas compiled.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::contract::{CallContract, ContractCompiler};
 use super::layers::{LayerFile, PackFiles};
 use super::settings::{WorkspaceSettings, configure};
@@ -23,7 +25,6 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-/// A pack.
 pub struct Pack {
     /// Its name: the stem of its file.
     pub name: String,
@@ -47,7 +48,6 @@ pub struct CompiledPack {
     pub files: PackFiles,
     /// Its scripts.
     pub program: Program,
-    /// Its templates.
     pub templates: LazyTemplates,
     /// `[graph]`.
     pub graph: Option<GraphDefinition>,
@@ -122,7 +122,6 @@ impl Default for CompiledPack {
 
 /// A compiled pack with all its diagnostics: the input of `check`.
 pub struct PackParts {
-    /// Its name.
     pub name: String,
     /// The hash of all that it is made of.
     pub hash: [u8; 32],
@@ -134,7 +133,6 @@ pub struct PackParts {
     pub pack: PackDefinition,
     /// Its scripts.
     pub program: Program,
-    /// Its templates.
     pub templates: LazyTemplates,
     /// Its configuration, defaults filled in.
     pub config: Json,

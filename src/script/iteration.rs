@@ -14,7 +14,6 @@ pub(super) type SequenceVerb = fn(&NativeCallContext<'_>, &Handle, &mut [&mut Dy
 /// An iterator over the items.
 type ItemIter<'a> = Box<dyn Iterator<Item = Dynamic> + 'a>;
 
-/// A verb on items and a function.
 type ItemVerb = fn(ItemIter<'_>, &ItemFunction) -> RhaiResult;
 
 const VERBS: &[(&str, ItemVerb)] = &[

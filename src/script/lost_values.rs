@@ -57,7 +57,6 @@ fn offset(source: &Source, position: Position) -> Option<usize> {
     Some(source.offset(position.line()?, position.position()?))
 }
 
-/// Reads one body.
 struct BodyReader<'a> {
     /// The body as a text of its own.
     source: Arc<Source>,

@@ -1,5 +1,7 @@
 //! The content of a script as plain data: definitions, calls, reads of arguments. Rules need no knowledge of rhai.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use super::compiled::{Script, is_closure};
 use super::lost_values::lost_values;
 use crate::source::{Place, Source};
@@ -33,7 +35,6 @@ pub struct ScriptSurvey {
 /// A named function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionDefinition {
-    /// Its name.
     pub name: String,
     /// The names of its parameters.
     pub parameters: Vec<String>,
@@ -81,7 +82,6 @@ impl CallSite {
 pub struct ParameterRead {
     /// The parameter.
     pub variable: String,
-    /// The property.
     pub property: String,
     /// The place of the property.
     pub at: Place,
@@ -92,7 +92,6 @@ pub struct ParameterRead {
 /// An assignment to a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterAssignment {
-    /// The parameter.
     pub parameter: String,
     /// Whether the whole parameter is assigned rather than a part of it, which is harmless.
     pub whole: bool,
@@ -105,9 +104,7 @@ pub struct ParameterAssignment {
 /// A closure that uses the variable whose method it is passed to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverCapture {
-    /// The variable.
     pub variable: String,
-    /// The method.
     pub method: String,
     /// The place of the method.
     pub at: Place,
@@ -129,7 +126,6 @@ pub struct FunctionPointer {
 pub struct MisquotedText {
     /// What stays as it is written: `\n` or `${x`.
     pub part: String,
-    /// The text.
     pub text: String,
     /// The function whose argument it is.
     pub argument_of: Option<String>,

@@ -43,7 +43,6 @@ fn error(text: &str) -> String {
     }
 }
 
-/// The value of one expression.
 fn value(expression: &str) -> Json {
     run(&format!("fn main() {{ {expression} }}")).unwrap_or_else(|error| panic!("{expression}: {error}"))
 }

@@ -10,7 +10,6 @@ use handlebars::{
 };
 use serde_json::Value as Json;
 
-/// All blocks.
 const BLOCKS: [&str; 5] = ["if", "unless", "each", "with", "raw"];
 
 /// The helpers of handlebars itself that are not primitives.

@@ -13,14 +13,25 @@ pub struct TemplateUses {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// One use in a template.
 pub enum TemplateUse {
-    /// A variable.
-    Variable { reference: ContextPath, place: Place },
+    Variable {
+        reference: ContextPath,
+        place: Place,
+    },
     /// A call of a helper: whether as a block, and with how many arguments.
-    Helper { name: String, block: bool, arguments: usize, place: Place },
+    Helper {
+        name: String,
+        block: bool,
+        arguments: usize,
+        place: Place,
+    },
     /// A partial, its context, and the names that the tag supplies.
-    Partial { name: String, context: ContextPath, given: Vec<String>, place: Place },
+    Partial {
+        name: String,
+        context: ContextPath,
+        given: Vec<String>,
+        place: Place,
+    },
 }
 
 /// Where a path begins.

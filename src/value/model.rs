@@ -1,5 +1,7 @@
 //! The value enum, the objects behind its handles, and conversion to and from JSON.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, BYTE, ITEM};
 use std::any::Any;
@@ -30,15 +32,11 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// An integer.
     Integer(i64),
     /// A floating-point number.
     Float(f64),
-    /// A text.
     Text(Text),
-    /// A list.
     List(Vec<Value>),
-    /// A map.
     Map(Map),
     /// A large or native object: a document, a graph, a set of nodes.
     Handle(Handle),
@@ -212,7 +210,6 @@ impl Value {
         Self::Map(pairs.into_iter().map(|(key, value)| (key.into(), value)).collect())
     }
 
-    /// Its kind.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Null => Kind::Null,

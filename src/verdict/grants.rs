@@ -24,7 +24,6 @@ fn words(some: &Permissions, key: &str, all: &Permissions) -> String {
     some.only(key).describe_within(all).join("; ")
 }
 
-/// Compares the permissions of a pack.
 pub(super) fn compare_permissions(pack: &str, old: &Json, new: &Json) -> Vec<Change> {
     let read = |written: &Json| serde_json::from_value::<Permissions>(written.clone()).unwrap_or_default();
     let (old, new) = (read(old), read(new));

@@ -5,7 +5,6 @@ use crate::diagnostic::printable_lines;
 use crate::value::Json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The characters that end a link.
 const LINK_ENDS: [char; 9] = ['"', '\'', '<', '>', '(', ')', '[', ']', '`'];
 
 /// The change of a text, if it is one. A text that is absent is `None`.

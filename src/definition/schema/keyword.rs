@@ -7,7 +7,6 @@ use std::fmt::{Display, Formatter};
 /// What a keyword takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeywordValue {
-    /// A schema.
     Schema,
     /// A list of schemas, at least one.
     Schemas,
@@ -15,17 +14,14 @@ pub enum KeywordValue {
     SchemaMap,
     /// A table from names to lists of texts.
     TextsMap,
-    /// A text.
     Text,
     /// A regular expression.
     Pattern,
     /// The name of a format.
     Format,
-    /// A reference.
     Reference,
     /// A list of texts that differ.
     Texts,
-    /// A number.
     Number,
     /// A number above zero.
     Positive,
@@ -37,7 +33,6 @@ pub enum KeywordValue {
     Type,
     /// A list of values.
     Values,
-    /// Anything.
     Any,
 }
 

@@ -15,13 +15,10 @@ pub(in crate::graph) enum DraftOperation {
     Add {
         /// Its number.
         node: u32,
-        /// Its kind.
         kind: Text,
-        /// Its id.
         id: Text,
         /// Its fields, without `()`.
         fields: Map,
-        /// Its parent.
         parent: Option<u32>,
         /// The file it belongs to.
         path: Text,

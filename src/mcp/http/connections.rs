@@ -48,7 +48,6 @@ pub(super) struct Connections {
     gone: Notify,
 }
 
-/// One open connection.
 pub(super) struct OpenConnection {
     number: u64,
     begun: Instant,

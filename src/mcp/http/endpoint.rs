@@ -28,7 +28,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::pin;
 use std::sync::Arc;
 
-/// The service of rmcp.
 pub(super) type RmcpService = StreamableHttpService<Connection, LocalSessionManager>;
 
 /// Answers all requests over HTTP.
@@ -43,7 +42,6 @@ pub(super) struct HttpEndpoint {
 }
 
 impl HttpEndpoint {
-    /// Answers a request of a connection.
     pub(super) async fn answer(&self, request: Request<Incoming>, connection: &Arc<OpenConnection>) -> HttpResponse {
         let (mut parts, body) = request.into_parts();
         let declares_length = connection.take_head_with_length();
@@ -130,7 +128,6 @@ impl HttpEndpoint {
         .await
     }
 
-    /// Answers a request with a message.
     async fn answer_message(&self, request: MessageRequest) -> HttpResponse {
         let session = session_id(request.headers());
         let is_stateless = is_stateless(request.headers());
@@ -172,7 +169,6 @@ impl HttpEndpoint {
         answer
     }
 
-    /// Opens a session.
     async fn open_session(&self, request: MessageRequest) -> HttpResponse {
         if let Some(error) = oversized_client_info_error(request.message()) {
             return json_response(StatusCode::BAD_REQUEST, &error);
@@ -247,7 +243,6 @@ fn is_json(answer: &HttpResponse) -> bool {
     answer.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json")
 }
 
-/// The session id in the headers.
 fn session_id(headers: &HeaderMap) -> Option<String> {
     headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned)
 }

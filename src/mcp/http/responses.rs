@@ -22,7 +22,6 @@ pub(super) fn json_response(status: StatusCode, message: &impl Serialize) -> Htt
     response
 }
 
-/// A response with a text.
 pub(super) fn text_response(status: StatusCode, text: impl Into<Bytes>) -> HttpResponse {
     let mut response = Response::new(Full::new(text.into()).boxed());
     *response.status_mut() = status;

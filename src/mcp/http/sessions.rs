@@ -30,7 +30,6 @@ pub(super) fn manager() -> LocalSessionManager {
     manager
 }
 
-/// All sessions.
 pub(super) struct Sessions {
     manager: Arc<LocalSessionManager>,
     open: Mutex<HashMap<String, SessionEntry>>,

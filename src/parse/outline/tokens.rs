@@ -54,7 +54,6 @@ struct Scanner<'a> {
     fresh: bool,
 }
 
-/// The tokens of a text.
 pub(super) fn tokens(text: &str, tongue: QuoteSyntax) -> Result<Vec<CodeToken<'_>>> {
     let mut scanner = Scanner { text, at: 0, line: 1, tongue, tokens: Vec::new(), fresh: true };
     while let Some(byte) = scanner.peek(0) {

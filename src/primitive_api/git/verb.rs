@@ -1,5 +1,7 @@
 //! The description of a verb of git: its options by name and kind, what it looks at and what it changes.
 
+#![allow(missing_docs, reason = "plain fields whose names say it")]
+
 use crate::value::Kind;
 use crate::world::run::{GitChanges, RequiredGrant};
 
@@ -13,7 +15,6 @@ pub struct GitVerb {
     pub words: &'static [&'static str],
     /// Its options, in addition to `cwd` and `check`. Those without an option of git come in this order.
     options: &'static [&'static [GitOption]],
-    /// What it changes.
     pub changes: GitChanges,
     /// What it does with the contents of the working tree.
     pub files: FileUse,
@@ -117,12 +118,10 @@ impl OptionKind {
     }
 }
 
-/// An optional option.
 pub const fn option(name: &'static str, kind: OptionKind, doc: &'static str) -> GitOption {
     GitOption { name, kind, is_required: false, doc }
 }
 
-/// A required option.
 pub const fn required(name: &'static str, kind: OptionKind, doc: &'static str) -> GitOption {
     GitOption { name, kind, is_required: true, doc }
 }
@@ -139,12 +138,10 @@ impl GitVerb {
         Self { name, summary, words, options, changes, files, ends_options: true, ends_names: true }
     }
 
-    /// All of its options.
     pub fn options(&self) -> impl Iterator<Item = &'static GitOption> + Clone + use<> {
         self.options.iter().copied().flatten()
     }
 
-    /// The grant that it needs.
     pub fn needs(&self) -> RequiredGrant {
         match (self.name, self.changes) {
             ("fetch", _) => RequiredGrant::FetchGit,

@@ -29,7 +29,6 @@ pub(super) struct ToolCalls(Arc<CallsOfScript>);
 struct CallsOfScript {
     /// The tools that the script names.
     named: OnceLock<BTreeSet<String>>,
-    /// The properties that it reads.
     reads: OnceLock<Arc<PropertyReads>>,
 }
 

@@ -26,7 +26,6 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<PooledCall>>> = const { RefCell::new(None) };
 }
 
-/// A call in the pool.
 pub struct PooledCall {
     pub(super) number: u64,
     /// The name of what was called.

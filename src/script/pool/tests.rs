@@ -61,7 +61,6 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The limits of a pool.
 fn limits(pool: &Pool) -> ThreadLimits {
     pool.0.queue().limits
 }

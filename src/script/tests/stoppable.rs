@@ -276,7 +276,6 @@ impl Bench {
         Some(format!("`{name}`, {}: {longest:?} of {whole:?} between two looks at the guard", case.label))
     }
 
-    /// What is wrong with a case as it is.
     fn wrong(&self, primitive: &'static Primitive, case: &WorstCase, unit: Duration) -> Option<String> {
         let priced = PRICED.iter().find(|(name, _)| *name == primitive.name).map(|(_, times)| *times);
         self.always(primitive, case, |worked| is_too_long(worked, unit, priced))

@@ -74,7 +74,6 @@ impl Journal {
         }
     }
 
-    /// Its path.
     pub(super) fn path(&self) -> &str {
         &self.path
     }

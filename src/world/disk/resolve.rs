@@ -32,7 +32,6 @@ const MIN_PARALLEL_LOOKUPS: usize = 512;
 
 /// What a path leads to. It is handed out by three methods only, and each of them asks the policy.
 pub(super) struct OpenedPath<'a> {
-    /// As it was asked for.
     asked: &'a str,
     /// Its real name, if a symlink led to it.
     real: Option<String>,
@@ -467,7 +466,6 @@ struct OpenFolders<'a, 'p> {
 }
 
 impl<'p> OpenFolders<'_, 'p> {
-    /// Looks at paths in one folder.
     fn look(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [QuickStat]) {
         let is_open = folder.is_empty() || self.folders.iter().any(|(open, _)| *open == folder);
         if !is_open && paths.len() <= MAX_LOOKUPS_FROM_PARENT {

@@ -32,7 +32,6 @@ pub(super) struct PendingWrites {
 
 /// The last step of one change: a new file is renamed to its target, or a file is removed.
 pub(super) struct WriteStep<'a> {
-    /// The absolute path.
     pub path: &'a str,
     /// The folder that contains it.
     pub folder: (u64, u64),
@@ -194,7 +193,6 @@ fn finish(lines: &[Json]) -> Vec<String> {
     reported
 }
 
-/// A step as the journal has it.
 type JournaledStep = (String, (u64, u64), Option<String>, Option<FileMark>, Option<(FileMark, String)>);
 
 /// Takes one step. Returns whether it was still to be taken.

@@ -126,7 +126,6 @@ impl Inputs {
         Self { kinds }
     }
 
-    /// The worst values of a parameter.
     pub(super) fn worst(&self, primitive: &str, param: &Param) -> Vec<(String, Value)> {
         if let Some(words) = words(primitive, param.name) {
             return words.iter().map(|word| (format!("{word:?}"), (*word).into())).collect();

@@ -7,7 +7,6 @@ use crate::world::run::{Confinement, ExecutedFile};
 use rustix::process::Pid;
 use std::os::fd::OwnedFd;
 
-/// A program that is about to be started.
 pub(in crate::world::disk) struct ProgramStart<'a> {
     /// The program: an absolute path.
     pub path: &'a str,
@@ -15,7 +14,6 @@ pub(in crate::world::disk) struct ProgramStart<'a> {
     pub files: &'a [ExecutedFile],
     /// The name it gets as its first argument.
     pub name: &'a str,
-    /// Its arguments.
     pub arguments: &'a [String],
     /// Its variables, all of them.
     pub env: &'a [(String, String)],
