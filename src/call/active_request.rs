@@ -328,8 +328,8 @@ impl<'a> ActiveRequest<'a> {
         let call = || run_tool(served, &invocation, arguments, &prompts);
         let mut outcome = self.state.audit.record(served, arguments, inner.and_then(|inner| inner.script), call)?;
         //= docs/spec.md#trust
-        //# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, what was trusted of them
-        //# last MUST serve, and a notice MUST report that.
+        //# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, the nearest content that was
+        //# trusted MUST serve, and a notice MUST report that.
         outcome.notices = self.notices_of(&served.pack, &invocation);
         Ok(outcome)
     }

@@ -370,10 +370,9 @@ impl PackSource for DiskPackSource {
         let trust = self.trust().unwrap_or_default();
         let root = self.workspace.root();
         let open = |folder: &str| open_layer(&path::clean(&path::join(root, folder)));
-        let definitions = &settings.workspace.layers;
         let mut chosen = match &self.taken {
             Some(layers) => ProjectLayers { layers: layers.clone(), ..ProjectLayers::default() },
-            None => ProjectLayers::choose(definitions, self.workspace.as_ref(), &trust, &open, self.is_locked),
+            None => ProjectLayers::choose(settings, self.workspace.as_ref(), &trust, &open, self.is_locked),
         };
         let workspace = Some(open_layer(root)?);
         layers.push(Layer { origin: "workspace".to_owned(), world: workspace, trust: Some(trust), is_stored: false });

@@ -277,14 +277,14 @@ impl Project {
 
     fn trust(&self, trust: &mut WorkspaceTrust, states: &[LayerState]) {
         let settings = self.settings.as_bytes();
-        if !settings.is_empty() {
+        // What the last layer leaves behind may be an empty file.
+        if !settings.is_empty() || self.read[0].is_some() {
             let source = Source::new(SETTINGS_FILE, self.settings.as_str());
             trust.allow_file(SETTINGS_FILE, settings, Permissions::from_settings(&source));
         }
         for state in states {
             trust.allow_layer(&state.name, state.to_trusted(false));
         }
-        trust.layers.retain(|name, _| self.definitions.iter().any(|layer| layer.name.value == *name));
     }
 }
 

@@ -31,8 +31,17 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Which one of the repository it is, as in `tag v2.3.0` or `branch main`.
+    /// Which one of the repository it is, as in `tag v2.3.0` or `branch main at 1a2b3c4`.
     pub fn label(&self) -> String {
-        self.tag.as_ref().map_or_else(|| self.wanted.clone(), |tag| format!("tag {tag}"))
+        label(self.tag.as_deref(), &self.wanted, &self.commit)
+    }
+}
+
+/// Which one of a repository a commit is: two commits of a branch have different labels.
+pub(super) fn label(tag: Option<&str>, wanted: &str, commit: &str) -> String {
+    match tag {
+        Some(tag) => format!("tag {tag}"),
+        None if wanted.contains(commit) => wanted.to_owned(),
+        None => format!("{wanted} at {}", commit.get(..7).unwrap_or(commit)),
     }
 }

@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "plain fields whose names say it")]
 
 use super::LAYER;
-use super::fetched::{FetchedLayer, Provenance};
+use super::fetched::{FetchedLayer, Provenance, label};
 use super::signature::fingerprint;
 use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE};
 use crate::diagnostic::{Diagnostic, Result};
@@ -70,9 +70,9 @@ impl LockedLayer {
         }
     }
 
-    /// Which one of the repository it is, as in `tag v2.3.0` or `branch main`.
+    /// As that of its [`Provenance`].
     pub fn label(&self) -> String {
-        self.tag.as_ref().map_or_else(|| self.wanted.clone(), |tag| format!("tag {tag}"))
+        label(self.tag.as_deref(), &self.wanted, &self.commit)
     }
 
     /// What `toolsd.toml` wants otherwise than it is locked: what is locked, and what is wanted; `None` if this fits.

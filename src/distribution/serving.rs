@@ -7,7 +7,9 @@ use super::lock_file::LockFile;
 use super::store::LayerStore;
 use crate::definition::{LayerDefinition, LayerSource};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::registry::{FOLDERS, Layer, Permissions, TrustedLayer, UNTRUSTED, WorkspaceTrust, embedded_files};
+use crate::registry::{
+    FOLDERS, Layer, Permissions, TrustedLayer, UNTRUSTED, WorkspaceSettings, WorkspaceTrust, embedded_files,
+};
 use crate::value::Json;
 use crate::world::{Files, path};
 use serde_json::json;
@@ -52,19 +54,20 @@ pub struct LayerState {
 impl ProjectLayers {
     /// Chooses the content of each layer. With `is_locked`, only what is in the lock file serves.
     pub fn choose(
-        definitions: &[LayerDefinition],
+        settings: &WorkspaceSettings,
         workspace: &dyn Files,
         trust: &WorkspaceTrust,
         open: FolderOpener<'_>,
         is_locked: bool,
     ) -> Self {
         let mut chosen = Self::default();
+        let definitions = &settings.workspace.layers;
         if definitions.is_empty() {
             return chosen;
         }
         let lock = LockFile::load(workspace);
         for definition in definitions {
-            chosen.choose_one(definition, &lock, trust, open, is_locked);
+            chosen.choose_one(definition, &lock, trust, open, is_locked, settings.held_back.as_ref());
         }
         chosen
     }
@@ -88,6 +91,7 @@ impl ProjectLayers {
         trust: &WorkspaceTrust,
         open: FolderOpener<'_>,
         is_locked: bool,
+        settings_held_back: Option<&Diagnostic>,
     ) {
         let name = &definition.name.value;
         let found = match &definition.source {
@@ -98,6 +102,11 @@ impl ProjectLayers {
             }
             _ => LayerState::find(definition, lock, open),
         };
+        // What is locked is for `toolsd.toml` as it is: while that is not trusted, it is the reason.
+        let is_for_other = |lock: &LockFile| lock.find(definition).is_err();
+        let is_git = matches!(definition.source, LayerSource::Git { .. });
+        let settings_held_back = settings_held_back.filter(|_| is_git && lock.as_ref().is_ok_and(is_for_other));
+        let found = settings_held_back.map_or(found, |why| Err(Box::new(why.clone())));
         let found = found.and_then(|state| match is_trusted(&state, trust) {
             true => Ok(state),
             false => Err(untrusted(&state)),
@@ -117,7 +126,8 @@ impl ProjectLayers {
             None => error.message.clone(),
         };
         let found = *Box::new(Diagnostic { message, ..*error }).at(definition.name.at.clone()).warning();
-        self.diagnostics.push(found.clone());
+        // Of `toolsd.toml`, it is reported already.
+        self.diagnostics.extend(settings_held_back.is_none().then(|| found.clone()));
         let served = before.map(|(_, content, packs)| {
             self.held_back.extend(packs.iter().map(|pack| (pack.clone(), found.clone())));
             self.serve(definition, &content, packs)
@@ -296,12 +306,16 @@ pub fn is_trusted(state: &LayerState, trust: &WorkspaceTrust) -> bool {
         && state.widened(last).is_empty()
 }
 
-/// The newest content that was trusted and is still here: how it is called, its files, its packs.
+/// The content that was trusted last and is still here, that of the wanted tag before others: how it is called, its files, its packs.
 fn last_trusted(definition: &LayerDefinition, trust: &WorkspaceTrust) -> Option<(String, LayerContent, Vec<String>)> {
     let (LayerSource::Git { url: source, .. } | LayerSource::Path(source)) = &definition.source;
     let store = LayerStore::of_user().ok()?;
+    let wanted =
+        if let LayerSource::Git { wanted, .. } = &definition.source { wanted.describe() } else { String::new() };
     let known = trust.layers.get(&definition.name.value)?.iter().filter(|known| known.source == *source);
-    known.into_iter().find_map(|known| {
+    // Another one may have been trusted on another branch since.
+    let (as_wanted, others): (Vec<_>, Vec<_>) = known.partition(|known| known.label == wanted);
+    as_wanted.into_iter().chain(others).find_map(|known| {
         let content = store.get(&known.content).ok()??;
         let mut packs = choose_packs(definition, &content).ok()?;
         packs.retain(|pack, _| known.packs.contains_key(pack));

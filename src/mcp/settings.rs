@@ -61,7 +61,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { in_flight: 512, line: 16 << 20, grace: Duration::from_millis(500) }
+        Self { in_flight: 512, line: 32 << 20, grace: Duration::from_millis(500) }
     }
 }
 

@@ -192,7 +192,6 @@ const PIDS: [&str; 3] = ["pid", "owner_pid", "process_id"];
 
 impl LockContents {
     fn read(text: &str) -> Self {
-        let text = text.trim();
         if text.is_empty() {
             return Self::Empty;
         }
@@ -235,12 +234,13 @@ mod tests {
         let written = write_note(7, Some("owner_pid"), "2026-01-01T00:00:00Z", &json!({ "purpose": "a test" }));
         let read = LockContents::read(&format!("{written}\n"));
         assert!(matches!(&read, LockContents::Own(note) if note["pid"] == 7), "{read:?}");
-        assert_eq!(LockContents::read(" \n"), LockContents::Empty);
+        assert_eq!(LockContents::read(""), LockContents::Empty);
         for text in ["{\"pid\": 7}", "{\"owner_pid\": 8}", "{\"pid\": 7, \"since\": \"spring\"}"] {
             assert_eq!(LockContents::read(text), LockContents::Foreign, "{text}");
         }
         for text in [
             "0",
+            " \n",
             "4242\nhost\n",
             "{\"pid\": -1, \"since\": \"2026-01-01T00:00:00Z\"}",
             "[1]",

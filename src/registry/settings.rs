@@ -2,7 +2,7 @@
 //! by the pack's schema.
 
 use super::trust::{UNTRUSTED, WorkspaceTrust};
-use super::trusted_contents::kept;
+use super::trusted_contents::{difference, kept};
 use super::workspace_files::{SERVES_ON, is_withheld, is_withheld_of, pack_of_file};
 use crate::definition::{
     Checker, HttpOverride, LimitsOverride, Located, PackDefinition, SETTINGS_FILE, Schema, ServerDefinition,
@@ -59,10 +59,11 @@ impl WorkspaceSettings {
         };
         let mut refused = trust.check_settings(&bytes).err();
         //= docs/spec.md#trust
-        //# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, what was trusted of them
-        //# last MUST serve, and a notice MUST report that.
-        let mut last = trust.states.iter().filter_map(|state| state.get(SETTINGS_FILE));
-        let earlier = refused.as_ref().and_then(|_| last.next()).and_then(|known| kept(&known.hash));
+        //# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, the nearest content that was
+        //# trusted MUST serve, and a notice MUST report that.
+        let known = trust.states.iter().filter_map(|state| state.get(SETTINGS_FILE));
+        let nearest = || known.min_by_key(|known| difference(&bytes, &known.hash));
+        let earlier = refused.as_ref().and_then(|_| nearest()).and_then(|known| kept(&known.hash));
         let held_back = earlier.is_some().then(|| refused.take()).flatten().map(|mut why| {
             why.message.push_str(SERVES_ON);
             *why.at(Source::new(SETTINGS_FILE, "").place(0..0))

@@ -31,6 +31,19 @@ pub(super) fn kept(hash: &str) -> Option<Vec<u8>> {
     (hash_hex(&bytes) == hash).then_some(bytes)
 }
 
+/// How many bytes of a file differ from the content with this hash: those between what both begin and what both end with.
+/// The file that differs the least is most likely the one that this was made of: another branch may have had another since.
+pub(super) fn difference(bytes: &[u8], hash: &str) -> usize {
+    if hash_hex(bytes) == hash {
+        return 0;
+    }
+    let known = kept(hash).unwrap_or_default();
+    let (short, long) = (bytes.len().min(known.len()), bytes.len().max(known.len()));
+    let begin = bytes.iter().zip(&known).take_while(|(a, b)| a == b).count();
+    let end = bytes.iter().rev().zip(known.iter().rev()).take(short - begin).take_while(|(a, b)| a == b).count();
+    long - begin - end
+}
+
 fn folder() -> Option<String> {
     trust_folder().map(|folder| path::join(&folder, FOLDER))
 }

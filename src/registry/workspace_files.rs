@@ -1,12 +1,13 @@
 //! The pack files of a workspace, and of the other layers on the disk. Those of a workspace are let in only if the bytes of
 //! a pack were trusted together; who owns a file, and whether a link leads to it, does not matter.
 
-use super::trust::{TrustedFile, TrustedState, UNTRUSTED, WorkspaceTrust};
+use super::trust::{TrustedFile, TrustedState, UNTRUSTED, WorkspaceTrust, hash_hex};
 use super::trusted_contents::kept;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
 use crate::world::{EntryKind, FolderEntry, Workspace, path};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The folders of a layer that packs are made of.
@@ -58,7 +59,7 @@ fn files_below(workspace: &dyn Workspace, layer: &str, diagnostics: &mut Vec<Dia
 }
 
 /// The bytes of the pack files that serve, by their path from the root of the workspace: those of a pack as they are if
-/// they were trusted together, otherwise as they were trusted last. Why files are not used as they are is reported.
+/// they were trusted together, otherwise those of the nearest state that was trusted. Why files are not used as they are is reported.
 pub(super) fn trusted_files(
     workspace: &dyn Workspace,
     trust: &WorkspaceTrust,
@@ -125,15 +126,21 @@ impl<'a> Admission<'a> {
             return (files, Some(state));
         }
         //= docs/spec.md#trust
-        //# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, what was trusted of them
-        //# last MUST serve, and a notice MUST report that.
-        let last = states.iter().find(|state| files_of(state, pack).next().is_some());
-        let known = last.and_then(|state| {
+        //# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, the nearest content that was
+        //# trusted MUST serve, and a notice MUST report that.
+        let have_pack = states.iter().filter(|state| files_of(state, pack).next().is_some());
+        // Other branches have other states: that with the most files as they are here, and of these the last one.
+        let hashes: Vec<(&String, String)> = files.iter().map(|(path, bytes)| (path, hash_hex(bytes))).collect();
+        let is_in = |state: &TrustedState, (path, hash): &(&String, String)| {
+            state.get(*path).is_some_and(|known| known.hash == *hash)
+        };
+        let nearest = have_pack.min_by_key(|state| Reverse(hashes.iter().filter(|file| is_in(state, file)).count()));
+        let known = nearest.and_then(|state| {
             let kept = files_of(state, pack).map(|(path, file)| Some((path.clone(), kept(&file.hash)?)));
             Some((kept.collect::<Option<Vec<_>>>()?, *state))
         });
         let none = TrustedState::new();
-        let differences = self.differences(pack, &files, last.unwrap_or(&&none));
+        let differences = self.differences(pack, &files, nearest.unwrap_or(&&none));
         diagnostics.extend(differences.into_iter().map(|(path, mut diagnostic)| {
             if known.is_some() {
                 diagnostic.message.push_str(SERVES_ON);

@@ -4,7 +4,7 @@ use crate::value::Json;
 use aho_corasick::{AhoCorasick, MatchKind};
 use arc_swap::ArcSwapOption;
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,11 +12,17 @@ use std::sync::Arc;
 /// Shorter values are not replaced: they are parts of ordinary texts.
 const MIN_SECRET_BYTES: usize = 6;
 
+/// Shorter lines of a value are not replaced by themselves.
+const MIN_LINE_BYTES: usize = 16;
+
 /// How many values are known at most; the oldest one is forgotten.
 const MAX_VALUES: usize = 256;
 
 /// What stays as it is everywhere in a URI (RFC 3986, unreserved).
 const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The same for a path: a slash stays, too.
+const RESERVED_IN_PATH: AsciiSet = RESERVED.remove(b'/');
 
 /// The known values. They are those of the process: a value outlives the call that read it, in memories and graphs.
 static KNOWN: ArcSwapOption<SecretValues> = ArcSwapOption::const_empty();
@@ -26,14 +32,16 @@ struct SecretValues {
     values: Vec<(String, String)>,
     /// Finds each form of each value.
     forms: AhoCorasick,
+    /// The value that each form is of.
+    owners: Vec<usize>,
     /// What takes the place of each form.
     markers: Vec<String>,
 }
 
 impl SecretValues {
     fn new(values: Vec<(String, String)>) -> Option<Self> {
-        let (mut forms, mut markers) = (Vec::new(), Vec::new());
-        for (name, value) in &values {
+        let (mut forms, mut owners, mut markers) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, (name, value)) in values.iter().enumerate() {
             let in_json = |text: &str| {
                 let quoted = Json::from(text).to_string();
                 quoted[1..quoted.len() - 1].to_owned()
@@ -43,16 +51,47 @@ impl SecretValues {
                 value.clone(),
                 STANDARD.encode(value),
                 STANDARD_NO_PAD.encode(value),
+                URL_SAFE_NO_PAD.encode(value),
                 utf8_percent_encode(value, &RESERVED).to_string(),
+                utf8_percent_encode(value, &RESERVED_IN_PATH).to_string(),
+                // A cell of a Markdown table.
+                value.replace('|', "\\|"),
+                in_ascii_json(value),
                 // Data that contains JSON is shown as JSON again.
                 in_json(&escaped),
                 escaped,
             ]);
+            forms.extend(base64_within(value.as_bytes()));
+            // A key of several lines is quoted by the line, or indented.
+            let is_telling = |line: &&str| line.len() >= MIN_LINE_BYTES && !line.starts_with("-----");
+            forms.extend(value.lines().map(str::trim).filter(is_telling).map(str::to_owned));
+            owners.resize(forms.len(), at);
             markers.resize(forms.len(), format!("[secret {name}]"));
         }
         let forms = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms).ok()?;
-        Some(Self { values, forms, markers })
+        Some(Self { values, forms, owners, markers })
     }
+}
+
+/// A text as programs write it in JSON that has ASCII only, without its quotes.
+fn in_ascii_json(text: &str) -> String {
+    let quoted = Json::from(text).to_string();
+    let mut units = [0; 2];
+    let escape = |character: char| match character.is_ascii() {
+        true => character.to_string(),
+        false => character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+    };
+    quoted[1..quoted.len() - 1].chars().map(escape).collect()
+}
+
+/// What base64 makes of a value inside a longer text, as in `user:password` of HTTP: one form for each remainder of its place
+/// by three, without the digits at both ends that depend on what is around it.
+fn base64_within(value: &[u8]) -> impl Iterator<Item = String> {
+    (0..3).map(move |before| {
+        let digits = STANDARD_NO_PAD.encode([&[0; 2][..before], value].concat());
+        let (first, last) = ((before * 4).div_ceil(3), usize::from((before + value.len()) % 3 != 0));
+        digits[first..digits.len() - last].to_owned()
+    })
 }
 
 /// Remembers the value of a secret variable, which is replaced from now on.
@@ -78,8 +117,8 @@ pub fn knows_secrets() -> bool {
 /// The name of the secret variable whose value is in a text.
 pub(super) fn secret_within(text: &str) -> Option<String> {
     let known = KNOWN.load_full()?;
-    let found = known.forms.find(text)?.pattern().as_usize() * known.values.len() / known.markers.len();
-    Some(known.values[found].0.clone())
+    let owner = known.owners[known.forms.find(text)?.pattern().as_usize()];
+    Some(known.values[owner].0.clone())
 }
 
 //= docs/spec.md#secrets

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// The variables of the server. What begins with `s3cr3t-core` is never seen.
-const VARIABLES: [(&str, &str); 7] = [
+const VARIABLES: [(&str, &str); 8] = [
     ("SEED_TOKEN", "s3cr3t-core \"é\\ü\"+/?"),
     ("SEED_KEY", "4711081508154711"),
     ("SEED_HOST", "s3cr3t-core.example"),
@@ -15,10 +15,12 @@ const VARIABLES: [(&str, &str); 7] = [
     ("SEED_PORT", "a port"),
     ("SEED_SHORT_KEY", "short"),
     ("SEED_OTHER", "other"),
+    ("SEED_LINES_KEY", "-----BEGIN-----\ns3cr3t-core line 1\ns3cr3t-core line 2"),
 ];
 
-/// Parts of the values that are seen in each form of them: as is, percent-encoded, in JSON, and in base64.
-const NEVER: [&str; 3] = ["s3cr3t-core", "czNjcjN0LWNvcm", "4711081508154711"];
+/// Parts of the values that are seen in each form of them: as is, percent-encoded, in JSON, and in base64, alone or after
+/// the name of a user.
+const NEVER: [&str; 5] = ["s3cr3t-core", "czNjcjN0LWNvcm", "zM2NyM3QtY29y", "MzY3IzdC1jb3J", "4711081508154711"];
 
 const GRANTS: &str = r#"
 [pack]
@@ -39,7 +41,9 @@ const SCRIPT: &str = r#"
 fn leak() {
     let value = env("SEED_TOKEN");
     let base64 = value.to_base64();
-    [value, base64, base64.split("=")[0], value.percent_encode(), to_json(value)].join(" ")
+    let logins = ["u:", "ada:"].map(|user| (user + value).to_base64());
+    let line = env("SEED_LINES_KEY").split("\n")[2];
+    ([value, base64, base64.split("=")[0], value.percent_encode(), to_json(value), line] + logins).join(" ")
 }
 fn introduce() { #{ text: leak() } }
 fn describe() { leak() }

@@ -89,8 +89,8 @@ impl Colleague {
 
 //= docs/spec.md#trust
 //= type=test
-//# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, what was trusted of them last MUST
-//# serve, and a notice MUST report that.
+//# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, the nearest content that was
+//# trusted MUST serve, and a notice MUST report that.
 //= docs/spec.md#trust
 //= type=test
 //# What is trusted in a working tree of a repository MUST be trusted in its other working trees.
@@ -186,4 +186,51 @@ fn contents_of_different_times_are_not_mixed() {
     assert!(home.run(&words).ended(2).err.contains("not trusted"));
     fs::write(claimed.join("gitdir"), format!("{}\n", claimant.workspace().join(".git").display())).unwrap();
     assert_eq!(home.run(&words).ended(0).out.trim(), "harmless");
+}
+
+/// Two branches, and what was trusted of both: an edit that is not trusted does not bring the other one.
+#[test]
+fn what_is_nearest_to_an_untrusted_edit_serves() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    let home = Home::with(&[(PACK, &pack("note", "")), (SCRIPT, &script("note", "note 1"))]);
+    let says = |tool: &str| home.run(&["call", tool]);
+    git(&home, &["init", "--quiet"]);
+    home.trust();
+    home.run(&["add", &format!("{}@v1.0.0", publisher.url()), "--name", "team", "--yes"]).ended(0);
+    git(&home, &["add", "--all"]);
+    git(&home, &["commit", "--quiet", "--message", "one"]);
+    home.write(PACK, &pack("jot", ""));
+    home.write(SCRIPT, &script("jot", "note 2"));
+    home.trust();
+    publisher.write("tools.d/review.toml", &review("Two.", ""));
+    publisher.publish("v2.0.0");
+    home.run(&["update", "--to", "v2.0.0", "--yes", "--accept", "breaking"]).ended(0);
+    git(&home, &["commit", "--quiet", "--all", "--message", "two"]);
+
+    git(&home, &["checkout", "--quiet", "-b", "legacy", "HEAD~1"]);
+    let mut server = Server::start(&home, &[]);
+    assert_eq!((server.said("note", &json!({})), server.said("say", &json!({}))), ("note 1".into(), "One.".into()));
+    home.write(SCRIPT, &format!("{}// edited\n", script("note", "note 1")));
+    let later = home.read("toolsd.toml").replace("v1.0.0", "v1.0.1");
+    home.write("toolsd.toml", &later);
+    home.write("toolsd.lock", &home.read("toolsd.lock").replace("v1.0.0", "v1.0.1"));
+    for (tool, text) in [("note", "note 1"), ("say", "One.")] {
+        server.says_at_last(tool, &json!({}), text);
+        let said = says(tool).ended(0);
+        assert_eq!(said.out.trim(), text);
+        assert!(said.err.contains("toolsd trust") && !said.err.contains("toolsd lock"), "{}", said.err);
+    }
+    git(&home, &["checkout", "--quiet", "--force", "legacy"]);
+
+    // What is removed on one branch stays trusted for the others.
+    git(&home, &["checkout", "--quiet", "-b", "without"]);
+    home.run(&["remove", "team"]).ended(0);
+    let said = says("note").ended(0);
+    assert!(!said.err.contains("trust"), "{}", said.err);
+    says("say").ended(2);
+    home.run(&["lock", "--check"]).ended(0);
+    git(&home, &["commit", "--quiet", "--all", "--message", "without"]);
+    git(&home, &["checkout", "--quiet", "legacy"]);
+    assert_eq!(says("say").ended(0).out.trim(), "One.");
 }
