@@ -272,6 +272,10 @@ impl Service {
         let Some(site) = &self.state.site else { return };
         let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.registry();
+        // A workspace that was removed or replaced says nothing of the packs: calls report what happened to it.
+        if let Err(displaced) = site.workspace().stat(".") {
+            return tracing::warn!("the packs serve their previous state: {displaced}");
+        }
         //= docs/spec.md#reload
         //# An edit of any file of a pack MUST take effect without a restart.
         let Some(mut after) = load_with_retries(site.as_ref(), &before) else {

@@ -409,3 +409,26 @@ fn a_client_that_does_not_listen_sees_an_edit_when_its_cache_expires() {
         assert_eq!(ask(is_http, "resources/read", read.clone())["contents"][0]["text"], "two", "HTTP: {is_http}");
     }
 }
+
+/// A clone that is made again at the same path is another folder: each call reports that, and no tool is missing.
+#[test]
+fn a_workspace_that_is_replaced_is_named_by_each_call() {
+    let home = Home::with(&[]);
+    let write = || {
+        home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}grants = {{ read = [\".\"] }}\n{}", tool("say")));
+        home.write(".toolsd/tools.d/a.rhai", "fn say(args) { read_text(\"a.txt\") }");
+        home.write("a.txt", "one");
+    };
+    write();
+    home.trust();
+    let mut server = Server::start(&home, &[]);
+    assert_eq!(server.said("say", &json!({})), "one");
+    std::fs::remove_dir_all(home.workspace()).unwrap();
+    write();
+    // Longer than the watcher waits for an edit to end.
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(1500));
+        let answer = server.ask("tools/call", &json!({ "name": "say", "arguments": {} }));
+        assert!(answer.to_string().contains("no longer the folder that was opened"), "{answer}");
+    }
+}
