@@ -133,3 +133,30 @@ fn real_projects_are_read() {
     // As the command line reads them, so many logs end in another lane than the front matter has.
     assert_eq!(warnings.iter().filter(|one| one.contains("the last line of the log says")).count(), 14);
 }
+
+/// A work package that is a link out of the project, or whose name is odd, is one that cannot be read: the others work.
+#[cfg(target_os = "linux")]
+#[test]
+fn work_packages_that_cannot_be_opened_are_named() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = crate::support::home::Home::with(&[("../outside.md", "---\nwork_package_id: WP08\n---\n")]);
+    let sample = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.d/spec-kitty/sample");
+    crate::support::copy(&sample, &home.workspace());
+    let tasks = home.workspace().join("kitty-specs/001-pots/tasks");
+    std::os::unix::fs::symlink("../../../../outside.md", tasks.join("WP08-out.md")).unwrap();
+    std::fs::write(tasks.join(std::ffi::OsStr::from_bytes(b"WP06-\xff.md")), "x").unwrap();
+    let listed = home.run(&[
+        "--pack",
+        "spec-kitty",
+        "call",
+        "system_operations",
+        "operation=validate_project",
+        &format!("project_path={}", home.workspace().display()),
+    ]);
+    assert!(
+        listed.out.contains("WP08-out.md") && listed.out.contains("WP06-\u{fffd}.md"),
+        "{}{}",
+        listed.out,
+        listed.err
+    );
+}

@@ -32,9 +32,10 @@ pub fn current_folder() -> Result<String> {
     })
 }
 
-/// `$HOME`, if it is absolute.
+/// `$HOME`, if it is absolute, otherwise the home folder that the system has for this user: without the variable, every
+/// command finds the same folders.
 pub fn home_folder() -> Option<String> {
-    env("HOME").filter(|home| path::is_absolute(home)).map(|home| path::clean(&home))
+    env("HOME").filter(|home| path::is_absolute(home)).or_else(system_home).map(|home| path::clean(&home))
 }
 
 /// Where the user's configuration is: `$XDG_CONFIG_HOME/toolsd`, or by default `~/.config/toolsd` (XDG Base Directory
@@ -57,8 +58,7 @@ pub fn data_folder() -> Option<String> {
 /// starts a server rarely have the same variables, and both must find the same record. Without a home folder:
 /// [`state_folder`].
 pub fn trust_folder() -> Option<String> {
-    let home = home_folder().or_else(system_home).map(|home| path::join(&home, TRUST_BELOW_HOME));
-    home.or_else(state_folder)
+    home_folder().map(|home| path::join(&home, TRUST_BELOW_HOME)).or_else(state_folder)
 }
 
 /// Where trust is kept, from the home folder.
