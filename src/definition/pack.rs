@@ -216,7 +216,7 @@ static GRANTS: Grammar = Grammar {
 /// A variable of `env` in `[pack.grants]`.
 static VARIABLE: Grammar = Grammar {
     name: "[[pack.grants.env]]",
-    doc: "A variable that a pack may read. Secret values are replaced by `[secret NAME]` in everything that leaves toolsd, and refused in the arguments of programs.",
+    doc: "A variable that a pack may read. Secret values of six bytes or more are replaced by `[secret NAME]` in everything that leaves toolsd, and refused in the arguments of programs.",
     keys: &[
         required("name", ValueShape::Text, "Its name; a `*` at the end matches any suffix."),
         optional(

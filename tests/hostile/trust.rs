@@ -444,8 +444,8 @@ fn trust_is_listed_and_taken_back() {
 
 //= docs/spec.md#trust
 //= type=test
-//# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, what was trusted of them last MUST
-//# serve, and a notice MUST report that.
+//# While the files of a pack, `toolsd.toml` or a layer are not trusted as they are, the nearest content that was
+//# trusted MUST serve, and a notice MUST report that.
 #[test]
 fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
     let wait_for = |client: &mut Server, is_so: &dyn Fn(&str) -> bool| {
