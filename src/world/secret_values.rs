@@ -89,7 +89,7 @@ fn in_ascii_json(text: &str) -> String {
 fn base64_within(value: &[u8]) -> impl Iterator<Item = String> {
     (0..3).map(move |before| {
         let digits = STANDARD_NO_PAD.encode([&[0; 2][..before], value].concat());
-        let (first, last) = ((before * 4).div_ceil(3), usize::from((before + value.len()) % 3 != 0));
+        let (first, last) = ((before * 4).div_ceil(3), usize::from(!(before + value.len()).is_multiple_of(3)));
         digits[first..digits.len() - last].to_owned()
     })
 }
