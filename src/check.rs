@@ -14,13 +14,11 @@ mod example_arguments;
 mod long_description;
 mod long_instructions;
 mod lost_catch_value;
-mod many_tools;
 mod misquoted_text;
 mod missing_file;
 mod missing_function;
 mod missing_grant;
 mod name_clash;
-mod over_budget;
 mod refusal;
 mod repeated_sentence;
 mod reserved_argument;
@@ -45,16 +43,13 @@ mod unknown_option;
 mod unknown_question;
 mod unknown_setting;
 mod unused_file;
-mod uses;
 mod unused_fixture;
 mod unused_result;
 mod wrong_arity;
 
-pub use over_budget::{OVER_BUDGET, describe_excess, describe_largest};
 pub use refusal::refuse_broken_parts;
 pub use rule::{CheckRule, ExampleFix, diff_lines};
 pub use subject::{Subject, read_packs};
-pub use uses::{FileUse, uses_of};
 
 use crate::diagnostic::Diagnostic;
 use crate::registry::PackParts;
@@ -73,13 +68,11 @@ pub const ALL: &[&CheckRule] = &[
     &long_description::RULE,
     &long_instructions::RULE,
     &lost_catch_value::RULE,
-    &many_tools::RULE,
     &misquoted_text::RULE,
     &missing_file::RULE,
     &missing_function::RULE,
     &missing_grant::RULE,
     &name_clash::RULE,
-    &over_budget::RULE,
     &repeated_sentence::RULE,
     &reserved_argument::RULE,
     &resource_hidden::RULE,

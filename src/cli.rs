@@ -8,7 +8,6 @@ mod command_line;
 mod completions;
 mod context;
 mod cost;
-mod cost_difference;
 mod cost_report;
 mod diff;
 mod docs;
@@ -40,7 +39,6 @@ mod test;
 mod trust;
 mod trust_layers;
 mod update;
-mod uses;
 
 use crate::diagnostic::printable;
 use crate::world::disk::end_programs;
@@ -138,7 +136,6 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
         CliCommand::Outdated(outdated) => outdated.run(&context),
         CliCommand::Update(update) => update.run(&context),
         CliCommand::Preview(preview) => preview.run(&context),
-        CliCommand::Uses(uses) => uses.run(&context),
         CliCommand::Diff(diff) => diff.run(&context),
         CliCommand::Lock(lock) => lock.run(&context),
         CliCommand::Doctor => doctor::run(&context),

@@ -3,7 +3,6 @@
 //! Each kind of table has one file: its type, its keys, and its reader. `file` combines them.
 
 mod body;
-mod budget;
 mod case;
 mod code_mode;
 pub mod code;
@@ -32,7 +31,6 @@ mod tool;
 mod workspace;
 
 pub use body::{Body, Completion};
-pub use budget::PackBudget;
 pub use case::{Case, CaseAction, CaseStep, CompletedItem, Expectation};
 pub use code_mode::{CodeModeDefinition, RUN_SCRIPT, RUN_WRITING_SCRIPT};
 pub use discover::{CALL_TOOL, DiscoverDefinition, FIND_TOOLS};

@@ -397,8 +397,7 @@ impl PackLoader<'_> {
 /// Decides whether a compiled pack serves, by what the rules find in it.
 fn judge_pack(mut parts: PackParts, root: Arc<dyn World>, known: bool) -> LoadedPack {
     if parts.files.validation() == Validation::Full {
-        // A pack that takes too much of a model's context works all the same.
-        let found = check::check(&parts).into_iter().filter(|found| found.code != check::OVER_BUDGET);
+        let found = check::check(&parts);
         parts.diagnostics.extend(found);
     }
     let diagnostics = parts.diagnostics.clone();

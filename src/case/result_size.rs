@@ -1,12 +1,7 @@
-//! How much of a model's context the results of cases take, and which of them exceed the budget of their pack.
+//! How much of a model's context the results of cases take.
 
-use super::expectation::unmet_at;
 use crate::call::ToolOutcome;
-use crate::check::describe_excess;
 use crate::content::{Content, ContentBody};
-use crate::definition::Case;
-use crate::diagnostic::Diagnostic;
-use crate::registry::Pack;
 use crate::value::Object;
 
 /// The size of one result of a tool.
@@ -32,20 +27,4 @@ fn block_bytes(content: &Content) -> usize {
         ContentBody::Text(text) => text.len(),
         _ => content.to_json().to_string().len(),
     }
-}
-
-/// Returns an error for each result of an example that exceeds `result` of `[pack.budget]`.
-pub fn judge_results(pack: &Pack, example: &Case, results: &[ResultSize]) -> Vec<Diagnostic> {
-    let Some(budget) = pack.definition.budget.result.as_ref().filter(|_| example.example_of.is_some()) else {
-        return Vec::new();
-    };
-    let over = results.iter().filter_map(|result| {
-        let what = format!("the result of `{}`", result.tool);
-        let excess = describe_excess(&what, result.bytes, "`result` of `[pack.budget]`", budget.value)?;
-        let mut diagnostic = unmet_at(&example.title.at, excess);
-        diagnostic.help =
-            Some("return less by default: a page, fewer fields, a summary; data without content counts twice".into());
-        Some(diagnostic)
-    });
-    over.collect()
 }

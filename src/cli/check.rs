@@ -6,11 +6,19 @@ use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::TextStyle;
 use crate::call;
 use crate::check;
-use crate::diagnostic::{Diagnostic, render};
+use crate::diagnostic::{Code, Diagnostic, render};
 use crate::mcp::listed_tools;
 use crate::registry::{PackChoice, Registry, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs};
+use crate::surface::approximate_tokens;
 use crate::template;
 use clap::Args;
+use std::cmp::Reverse;
+
+/// The code of a list of tools that takes more of a model's context than its budget.
+const OVER_BUDGET: Code = Code("over-budget");
+
+/// How many of the largest tools an error names.
+const NAMED_TOOLS: usize = 3;
 
 /// Check packs: definitions, schemas, scripts, templates.
 #[derive(Args)]
@@ -67,13 +75,19 @@ fn exceeds_list_budgets(registry: &Registry) -> Vec<Diagnostic> {
         [(workspace.server.budget.as_ref(), "`budget` of `[server]`"), (discover, "`budget` of `[discover]`")];
     let exceeded = budgets.into_iter().filter_map(|(budget, name)| {
         let budget = budget?;
-        let listed = listed_tools(registry);
-        let all = listed.iter().map(|(_, bytes)| bytes).sum();
-        let excess = check::describe_excess("the list of tools that clients get", all, name, budget.value)?;
-        let parts: Vec<(String, usize)> =
-            listed.into_iter().map(|(name, bytes)| (format!("`{name}`"), bytes)).collect();
-        let help = check::describe_largest(&parts);
-        Some(*Diagnostic::new(check::OVER_BUDGET, excess).at(budget.at.clone()).help(help))
+        let mut listed = listed_tools(registry);
+        let tokens = approximate_tokens(listed.iter().map(|(_, bytes)| bytes).sum()) as u64;
+        let over = tokens.checked_sub(budget.value).filter(|over| *over > 0)?;
+        listed.sort_by_key(|(_, bytes)| Reverse(*bytes));
+        let largest = listed.iter().take(NAMED_TOOLS);
+        let largest: Vec<String> =
+            largest.map(|(tool, bytes)| format!("`{tool}` ≈ {}", approximate_tokens(*bytes))).collect();
+        let message = format!(
+            "the list of tools that clients get has ≈ {tokens} tokens, {over} more than {name} allows ({})",
+            budget.value
+        );
+        let help = format!("the largest: {}; `toolsd cost --tools` shows all", largest.join(", "));
+        Some(*Diagnostic::new(OVER_BUDGET, message).at(budget.at.clone()).help(help))
     });
     exceeded.collect()
 }

@@ -27,7 +27,6 @@ use super::serve::ServeCommand;
 use super::test::TestCommand;
 use super::trust::TrustCommand;
 use super::update::UpdateCommand;
-use super::uses::UsesCommand;
 use clap::{Parser, Subcommand};
 
 /// Serves MCP tools, resources and prompts that are defined in TOML files, rhai scripts and handlebars templates.
@@ -76,8 +75,6 @@ pub(super) enum CliCommand {
     Trust(TrustCommand),
     /// Show what a model reads of prompts, as Markdown.
     Preview(PreviewCommand),
-    /// Show who uses a file of a pack, directly or through others.
-    Uses(UsesCommand),
     /// Add a layer of packs from a git repository to this project.
     Add(AddCommand),
     /// Remove a layer from this project.

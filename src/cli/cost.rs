@@ -1,7 +1,6 @@
 //! `toolsd cost`: what packs take of a model's context, pack by pack or tool by tool.
 
 use super::context::CommandContext;
-use super::cost_difference::CostDifference;
 use super::cost_report::{CostReport, markdown_table};
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::test::{case_folders, run_cases};
@@ -32,9 +31,6 @@ pub struct CostCommand {
     /// Also run the examples and cases, and measure the results of their calls.
     #[arg(long)]
     results: bool,
-    /// Show what changed since `toolsd cost --format json` wrote this file.
-    #[arg(long, value_name = "FILE")]
-    against: Option<String>,
 }
 
 /// The sizes of a pack, of a tool, or of all, in bytes.
@@ -68,10 +64,6 @@ impl CostCommand {
         let registry = service.registry();
         let results = if self.results { measure_results(context, &registry)? } else { Vec::new() };
         let mut report = self.report(&registry, &results);
-        if let Some(file) = &self.against {
-            CostDifference::read(file, &report, &named)?.print(context);
-            return Ok(Exit::Success);
-        }
         if let Some(count) = self.top {
             report.rows.truncate(count);
         }

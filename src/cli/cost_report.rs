@@ -13,9 +13,6 @@ pub struct CostReport {
     pub total: Json,
 }
 
-/// The columns of sizes: JSON and Markdown have all.
-pub const SIZES: [&str; 8] = ["list", "description", "input", "output", "annotations", "model", "instructions", "lean"];
-
 impl CostReport {
     /// The table of these columns, with its head: sizes in tokens.
     pub fn table(&self, columns: &[&str]) -> (Vec<String>, Vec<Vec<String>>) {

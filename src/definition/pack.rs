@@ -2,7 +2,6 @@
 
 #![allow(missing_docs, reason = "plain fields whose names say it")]
 
-use super::budget::{BUDGET, PackBudget, read_budget};
 use super::code;
 use super::fields::{Configurable, Fields, TextOrTable};
 use super::grammar::{Grammar, SCRIPT, ValueShape, optional, required};
@@ -43,8 +42,6 @@ pub struct PackDefinition {
     pub config: Option<Schema>,
     /// The limits of its calls.
     pub limits: LimitsOverride,
-    /// What it may take of a model's context.
-    pub budget: PackBudget,
     /// The tool that lists and returns its prompts.
     pub prompt_tool: Option<PromptTool>,
     /// A function that receives every error of its calls.
@@ -169,7 +166,6 @@ pub static PACK: Grammar = Grammar {
             "The JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`.",
         ),
         optional("limits", ValueShape::Table(&LIMITS), "Limits of the pack's calls."),
-        optional("budget", ValueShape::Table(&BUDGET), "How much of a model's context the pack may take."),
         optional(
             "prompt_tool",
             ValueShape::Table(&PROMPT_TOOL),
@@ -377,7 +373,6 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
         run_at,
         config: reader.schema(fields, "config_schema", SchemaRole::Config),
         limits: read_limits(fields, &mut reader.diagnostics),
-        budget: read_budget(fields, &mut reader.diagnostics),
         prompt_tool: fields.table("prompt_tool", &mut reader.diagnostics).map(|tool| PromptTool {
             name: tool
                 .located("name")

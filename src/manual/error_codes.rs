@@ -36,6 +36,7 @@ const ALONE: &[(&str, &str)] = &[
     ("not-found", "Something does not exist, or no resource matches the URI."),
     ("open-folder", "Everybody on this machine can change a folder whose packs are used without trust."),
     ("output", "The result of a tool does not match `[tool.output]`."),
+    ("over-budget", "The list of tools takes more of a model's context than `budget` in `toolsd.toml` allows."),
     ("ownerless-file", "A script or a template belongs to no pack, so nothing finds it."),
     ("parse", "A text does not have the expected format, which follows the dot, as in `parse.json`."),
     ("placeholders", "A placeholder of a `{{name}}` text has no value, or a value has no placeholder."),

@@ -7,8 +7,8 @@ use super::layers::{LayerFile, PackFiles};
 use super::settings::{WorkspaceSettings, configure};
 use super::skills::{Skill, pack_skills};
 use crate::definition::{
-    Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackBudget, PackDefinition, Validation,
-    apply_fixtures, code, read_definitions,
+    Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Validation, apply_fixtures,
+    code, read_definitions,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
@@ -374,7 +374,6 @@ fn default_definition(name: &str, files: &PackFiles) -> PackDefinition {
         run_at: Vec::new(),
         config: None,
         limits: LimitsOverride::default(),
-        budget: PackBudget::default(),
         prompt_tool: None,
         on_error: None,
         icons: Vec::new(),

@@ -246,7 +246,6 @@ impl Permissions {
             run_at: _,
             config: _,
             limits,
-            budget: _,
             prompt_tool: _,
             on_error: _,
             icons: _,

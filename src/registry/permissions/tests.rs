@@ -154,10 +154,7 @@ const ROWS: &[PermissionRow] = &[
 
 /// The keys that say what is shown, asked, computed or how: whatever they hold, nothing more may be done with it.
 const WORDS: &[(&str, &[&str])] = &[
-    (
-        "[pack]",
-        &["title", "version", "instructions", "context", "script", "budget", "prompt_tool", "on_error", "icons"],
-    ),
+    ("[pack]", &["title", "version", "instructions", "context", "script", "prompt_tool", "on_error", "icons"]),
     ("[pack.grants]", &[]),
     ("[[pack.grants.run]]", &[]),
     ("limits", &[]),

@@ -134,11 +134,10 @@ fn the_cost_of_lists_is_what_is_sent() {
     }
 }
 
-/// A pack of two tools, with examples of both; `budget` is its `[pack.budget]`.
-fn home_with_budget(budget: &str) -> Home {
-    let pack = format!("[pack]\ntitle = \"Tea\"\ninstructions = \"prompts/tea/how.md\"\n[pack.budget]\n{budget}\n");
+/// A pack of two tools, with examples of both.
+fn tea() -> Home {
     let home = Home::with(&[
-        (".toolsd/tools.d/tea.toml", pack.as_str()),
+        (".toolsd/tools.d/tea.toml", "[pack]\ntitle = \"Tea\"\ninstructions = \"prompts/tea/how.md\"\n"),
         (".toolsd/tools.d/tea/brew.toml", include_str!("calls/brew.toml")),
         (".toolsd/tools.d/tea/brew.rhai", "fn brew(args) { #{ minutes: 3, kind: \"green tea\" } }\n"),
         (".toolsd/prompts/tea/how.md", "Brew first, and rinse the pot when all guests have gone.\n"),
@@ -148,11 +147,11 @@ fn home_with_budget(budget: &str) -> Home {
 }
 
 #[test]
-fn the_cost_has_results_and_instructions_and_what_changed_since() {
-    let home = home_with_budget("");
+fn the_cost_has_results_and_instructions() {
+    let home = tea();
     let cost = |words: &[&str]| home.run(&[&["cost"], words].concat()).ended(0);
     let now = cost(&["tea", "--results", "--format", "json"]);
-    let (written, row) = (now.out.clone(), now.json()["rows"][0].clone());
+    let row = now.json()["rows"][0].clone();
     assert_eq!(row["instructions"], json!("Brew first, and rinse the pot when all guests have gone.".len()));
     // The data is sent as text, too.
     let data = json!({ "minutes": 3, "kind": "green tea" }).to_string().len();
@@ -165,43 +164,19 @@ fn the_cost_has_results_and_instructions_and_what_changed_since() {
     assert!(table.starts_with("| pack (≈ tokens) | tools | list | ") && table.contains("\n| total | 2 | "), "{table}");
     let err = home.run(&["cost", "taa"]).ended(2).err;
     assert!(err.contains("did you mean `tea`?"), "{err}");
-
-    home.write("cost.json", &written);
-    assert_eq!(cost(&["--against", "cost.json", "--format", "json"]).json()["rows"], json!([]));
-    home.write(".toolsd/prompts/tea/how.md", "Brew first.\n");
-    let pots = "[[tool]]\nname = \"pots\"\ndescription = \"Lists all pots.\"\ntext = \"ok\"\n";
-    home.write(".toolsd/tools.d/pots.toml", pots);
-    home.trust();
-    let rows = cost(&["--against", "cost.json", "--format", "json"]).json()["rows"].clone();
-    let found: Vec<_> = rows.as_array().unwrap().iter().map(|row| (&row["pack"], &row["state"])).collect();
-    assert_eq!(found, [(&json!("pots"), &json!("new")), (&json!("tea"), &json!("changed"))]);
-    let shown = cost(&["--against", "cost.json"]).out;
-    assert!(shown.contains("\npots (new)\t") && shown.contains("\t2 (-12)\t"), "{shown}");
-    home.write("cost.json", &written.replace("\"tea\"", "\"coffee\""));
-    assert!(cost(&["--against", "cost.json", "--format", "markdown"]).out.contains("| coffee (gone) | 0 (-"));
-    let err = home.run(&["cost", "--tools", "--against", "cost.json"]).ended(2).err;
-    assert!(err.contains("`toolsd cost --tools --format json > FILE` writes it"), "{err}");
 }
 
-/// The lists and the instructions are judged by `check`, which runs no scripts; the results by `test`.
 #[test]
-fn budgets_are_judged_and_the_pack_serves_all_the_same() {
-    let home = home_with_budget("list = 20\nresult = 10");
+fn the_budget_of_a_server_is_checked_and_the_packs_serve_all_the_same() {
+    let home = tea();
     home.write("toolsd.toml", "[server]\nbudget = 30\n");
     home.trust();
     let out = home.run(&["check"]).ended(1).out;
-    assert!(out.contains("more than `list` of `[pack.budget]` allows (20)"), "{out}");
     assert!(out.contains("more than `budget` of `[server]` allows (30)") && out.contains("toolsd.toml:2:1"), "{out}");
-    let out = home.run(&["test"]).ended(1).out;
-    assert!(out.contains("tokens, 6 more than `result` of `[pack.budget]` allows (10)"), "{out}");
-    assert!(out.contains("the result of `brew` has") && out.contains("1 case passed, 1 failed"), "{out}");
     assert_eq!(home.run(&["call", "rinse"]).ended(0).out, "ok\n");
-
-    let home = home_with_budget("list = 1_000\ntool = 500\nresult = 20");
     home.write("toolsd.toml", "[server]\nbudget = 1_000\n");
     home.trust();
     home.run(&["check"]).ended(0);
-    home.run(&["test"]).ended(0);
 }
 
 #[test]

@@ -50,7 +50,6 @@ fn pack() -> Arc<Pack> {
             run_at: Vec::new(),
             config: None,
             limits: LimitsOverride::default(),
-            budget: toolsd::definition::PackBudget::default(),
             prompt_tool: None,
             on_error: None,
             icons: Vec::new(),
