@@ -50,6 +50,7 @@ mod unused_fixture;
 mod unused_result;
 mod wrong_arity;
 
+pub use missing_file::CODE as MISSING_FILE;
 pub use over_budget::{OVER_BUDGET, describe_excess, describe_largest};
 pub use refusal::refuse_broken_parts;
 pub use rule::{CheckRule, ExampleFix, diff_lines};

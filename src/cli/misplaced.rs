@@ -2,9 +2,10 @@
 //! `tools.d` of the workspace that no `--dir` names, or in a folder above the workspace.
 
 use super::context::CommandContext;
+use crate::check::MISSING_FILE;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::registry::{FOLDERS, WORKSPACE_FOLDER};
+use crate::registry::{FOLDERS, WORKSPACE_FOLDER, pack_of_file};
 use crate::source::Source;
 use crate::world::disk::Disk;
 use crate::world::{EntryKind, Files, path};
@@ -61,6 +62,37 @@ fn find_misplaced(context: &CommandContext, folder: &str, help: &str, belong: &s
     };
     let warning = Diagnostic::new(MISPLACED, message).warning().help(help);
     Some(*warning.at(Source::new(first.as_str(), "").place(0..0)))
+}
+
+/// Adds to each error of a missing template of this workspace where a file of its name is, and where it belongs.
+pub fn locate_templates(context: &CommandContext, diagnostics: &mut [Diagnostic]) {
+    let [tools, _, templates] = FOLDERS;
+    let folders =
+        [".", WORKSPACE_FOLDER].into_iter().flat_map(|layer| [tools, templates].map(|name| path::join(layer, name)));
+    let folders: Vec<String> = folders.chain([WORKSPACE_FOLDER.to_owned()]).collect();
+    for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.code == MISSING_FILE) {
+        let Some(named) = diagnostic.message.strip_prefix("there is no template `") else { continue };
+        let file = path::name(named.trim_end_matches('`'));
+        let Some(at) = &diagnostic.at else { continue };
+        let own = path::join(WORKSPACE_FOLDER, &at.source.path);
+        let (Some(pack), Ok(Some(_))) = (pack_of_file(&own), context.workspace.stat(&own)) else { continue };
+        let wanted = format!("{templates}/{pack}/{file}");
+        let belongs = path::join(WORKSPACE_FOLDER, &wanted);
+        let found =
+            folders.iter().find_map(|folder| find_file(context, folder, file)).filter(|found| *found != belongs);
+        if let Some(found) = found {
+            diagnostic.help = Some(format!("it is at `{found}`: move it to `{belongs}`, and write `{wanted}`"));
+        }
+    }
+}
+
+/// A file in a folder or in a folder of that one.
+fn find_file(context: &CommandContext, folder: &str, file: &str) -> Option<String> {
+    let entries = context.workspace.list(folder).ok()?;
+    let folders = entries.iter().filter(|entry| entry.entry == EntryKind::Folder);
+    let folders = folders.map(|entry| path::join(folder, &entry.name)).chain([folder.to_owned()]);
+    let mut files = folders.map(|folder| path::join(&folder, file));
+    files.find(|found| context.workspace.stat(found).is_ok_and(|stat| stat.is_some()))
 }
 
 /// A warning if a folder above the working directory is a workspace, and this one is not: a user may have started toolsd

@@ -166,6 +166,22 @@ fn what_is_not_read_not_searched_or_not_written_is_told() {
     assert!(String::from_utf8_lossy(&ended.stderr).contains("standard output does not have the whole answer"));
 }
 
+/// A template that lies elsewhere in the workspace is named with where it belongs.
+#[test]
+fn a_template_in_another_folder_is_located() {
+    let pack = TOOL.replace("effect = \"reads\"", "effect = \"reads\"\ntemplate = \"templates/tea/pot.hbs\"");
+    for place in ["templates/pot.hbs", ".toolsd/pot.hbs", ".toolsd/templates/pots/pot.hbs", ".toolsd/templates/pot.hbs"]
+    {
+        let home = Home::with(&[(".toolsd/tools.d/tea.toml", &pack), (place, "tea")]);
+        home.trust();
+        let reported = home.run(&["check"]).out;
+        let expected = format!(
+            "it is at `{place}`: move it to `.toolsd/templates/tea/pot.hbs`, and write `templates/tea/pot.hbs`"
+        );
+        assert!(reported.contains(&expected), "{place}: {reported}");
+    }
+}
+
 /// A command in a folder of a project names the folder above that would serve; a server does not.
 #[test]
 fn a_workspace_above_is_named() {
