@@ -47,6 +47,7 @@ mod unused_fixture;
 mod unused_result;
 mod wrong_arity;
 
+pub use missing_file::CODE as MISSING_FILE;
 pub use refusal::refuse_broken_parts;
 pub use rule::{CheckRule, ExampleFix, diff_lines};
 pub use subject::{Subject, read_packs};

@@ -46,6 +46,7 @@ use crate::world::redact_bytes;
 use clap::{CommandFactory, Parser};
 use command_line::{CliCommand, CommandLine};
 use context::{CommandContext, environment_variable};
+use misplaced::workspace_above;
 use options::{CommandResult, Exit, LogFormat};
 use std::fmt::{self, Debug};
 use std::io::{self, Write};
@@ -105,6 +106,12 @@ fn open_terminal() -> Terminal {
 }
 
 fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
+    use CliCommand as C;
+    if matches!(command, C::List(_) | C::Check(_) | C::Call(_) | C::Read(_) | C::Test(_) | C::Trust(_) | C::Doctor)
+        && let Some(warning) = workspace_above(&context)
+    {
+        context.terminal.diagnostic(&warning);
+    }
     match command {
         CliCommand::Completions(completions) => completions.run(CommandLine::command(), &context.terminal),
         CliCommand::Man(man) => man.run(CommandLine::command(), &context.terminal),

@@ -13,6 +13,7 @@ mod unbalanced;
 mod compile;
 mod pool;
 mod functions;
+mod idioms;
 mod lost_values;
 mod program;
 mod reserved_words;

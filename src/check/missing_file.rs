@@ -3,8 +3,10 @@
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::registry::WORKSPACE_FOLDER;
 
-const CODE: Code = Code("missing-file");
+/// The code of a file that is named and does not exist.
+pub const CODE: Code = Code("missing-file");
 
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
@@ -26,7 +28,7 @@ template = "templates/a/bew.hbs"
 };
 
 /// The files that belong to a pack: the named file may exist, but belong to another pack.
-const OWN: &str = "a pack `a` has `tools.d/a.rhai` and the files of the folders `tools.d/a` and `templates/a`";
+const OWN: &str = "a pack `a` has `tools.d/a.rhai` and the files of the folders `tools.d/a` and `templates/a`, which are in `.toolsd` in a workspace";
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
@@ -45,11 +47,17 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             diagnostics.push(error_at(CODE, at, format!("there is no {what} `{path}`"), help));
             continue;
         }
-        let help = did_you_mean(path, subject.paths.iter().copied().filter(|known| ending(known) == ending(path)));
+        let is_same = |known: &&&str| known.rsplit('/').next() == Some(file);
+        let help = subject.paths.iter().find(is_same).map(|same| format!("did you mean `{same}`?")).or_else(|| {
+            did_you_mean(path, subject.paths.iter().copied().filter(|known| ending(known) == ending(path)))
+        });
         let help = help.map_or_else(
             || {
                 let pack = subject.pack;
-                format!("paths are written in full from the root, such as `templates/{pack}/file.hbs`; {OWN}")
+                format!(
+                    "in a workspace, `templates/{pack}/{file}` is the file \
+                     `{WORKSPACE_FOLDER}/templates/{pack}/{file}`; {OWN}"
+                )
             },
             |nearest| format!("{nearest} ({OWN})"),
         );

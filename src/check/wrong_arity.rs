@@ -3,7 +3,7 @@
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, foreign_word};
 use crate::primitive_api::Primitive;
 use crate::primitives;
 use crate::script::known_arities;
@@ -60,7 +60,11 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let message = format!("`{}` takes {} arguments, got {}", call.name, known.join(" or "), call.arguments);
             let own = functions.iter().find(|function| function.name == call.name);
             let help = match (primitive, own) {
-                (Some(primitive), _) => format!("use it as `{}`", primitive.signature()),
+                (Some(primitive), _) => {
+                    // A method of another language may have the name of a primitive.
+                    let says = foreign_word(&call.name).map_or_else(String::new, |says| format!("; {says}"));
+                    format!("use it as `{}`{says}", primitive.signature())
+                }
                 (None, Some(function)) => format!("use it as `{}({})`", function.name, function.parameters.join(", ")),
                 (None, None) => "the receiver of a method counts".to_owned(),
             };

@@ -1,7 +1,7 @@
 //! `toolsd check`: all diagnostics of all packs at once.
 
 use super::context::CommandContext;
-use super::misplaced::misplaced_definitions;
+use super::misplaced::{locate_templates, misplaced_definitions};
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::TextStyle;
 use crate::call;
@@ -57,6 +57,7 @@ impl CheckCommand {
         diagnostics.extend(call::wrong_names(&registry));
         diagnostics.extend(exceeds_list_budgets(&registry));
         diagnostics.extend(misplaced_definitions(context));
+        locate_templates(context, &mut diagnostics);
         diagnostics.sort_by_cached_key(|diagnostic| {
             let place = diagnostic.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
             (place.is_none(), place)

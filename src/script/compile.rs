@@ -6,6 +6,8 @@ use super::convert::HandleBox;
 use super::engine::empty_engine;
 use super::errors::{describe_parse_error, diagnose, error_from_caught_map};
 use super::execution::current;
+use super::idioms::describe_idiom;
+use super::reserved_words::{RESERVED_WORDS, default_function};
 use super::unbalanced::describe_unbalanced;
 use crate::diagnostic::{Code, Diagnostic, Result, find_merge_conflict, translate_at, translate_keyword};
 use crate::guard::{CancelFlag, Guard, Limits};
@@ -104,9 +106,11 @@ fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Re
         let line = error.1.line().unwrap_or(usize::MAX);
         let start = source.offset(line, error.1.position().unwrap_or(1));
         let mut diagnostic = *describe_parse_error(&error.0).at(source.place(start..start + 1));
-        let translated = || source.text.get(start..).and_then(translate_at).filter(|_| diagnostic.help.is_none());
-        let arrow = translate_keyword("=>").filter(|_| is_arrow_function(&source.text, start));
-        if let Some(help) = arrow.or_else(translated).or_else(|| describe_unbalanced(&source.text, start, &error.0)) {
+        if let Some(word) = reserved_function(&source.text, start) {
+            let function = default_function(word, "tool");
+            diagnostic.message = format!("a function cannot have the name `{word}`: it is a reserved word");
+            diagnostic.help = Some(format!("name it `{function}`, the default function of a tool `{word}`"));
+        } else if let Some(help) = explain_syntax(&source.text, start, &error.0, diagnostic.help.as_deref()) {
             diagnostic.help = Some(help);
         }
         errors.push(diagnostic);
@@ -117,6 +121,25 @@ fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Re
             _ => return Err(errors),
         }
     }
+}
+
+/// The reserved word at an offset, if a function is declared with it as its name.
+fn reserved_function(text: &str, at: usize) -> Option<&str> {
+    let (before, rest) = text.split_at_checked(at)?;
+    let declared = before.trim_end().strip_suffix("fn").filter(|_| before.ends_with(char::is_whitespace))?;
+    let end = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
+    let is_word = declared.is_empty() || declared.ends_with(char::is_whitespace);
+    Some(&rest[..end]).filter(|word| is_word && RESERVED_WORDS.contains(word))
+}
+
+/// The help for a syntax error where the text around it shows what was meant; `help` is that of its kind.
+fn explain_syntax(text: &str, start: usize, kind: &ParseErrorType, help: Option<&str>) -> Option<String> {
+    let arrow = translate_keyword("=>").filter(|_| is_arrow_function(text, start));
+    let translated = || text.get(start..).and_then(translate_at).filter(|_| help.is_none());
+    let is_general =
+        help.is_none_or(|help| ["declare it", "write a map key"].iter().any(|start| help.starts_with(start)));
+    let idiom = || describe_idiom(text, start, kind).filter(|_| is_general);
+    arrow.or_else(translated).or_else(idiom).or_else(|| describe_unbalanced(text, start, kind))
 }
 
 /// Whether a text has `x => …` or `(x, y) => …` in brackets around an offset: a closure as JavaScript writes it.

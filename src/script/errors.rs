@@ -54,10 +54,45 @@ fn add_places(
     {
         diagnostic.trace.push(place);
     }
+    if diagnostic.code == Code::SCRIPT
+        && diagnostic.help.is_none()
+        && let Some(help) = describe_value(&diagnostic)
+    {
+        diagnostic = diagnostic.help(help);
+    }
     diagnostic.trace.extend(calls.into_iter().rev());
     diagnostic.trace.dedup();
     diagnostic.trace.truncate(MAX_FRAMES);
     diagnostic
+}
+
+/// The help for an operator or a statement that does not take a value.
+fn describe_value(error: &Diagnostic) -> Option<&'static str> {
+    let line = error.at.as_ref().map_or("", |at| {
+        let text = &at.source.text;
+        let start = text[..at.span.start].rfind('\n').map_or(0, |found| found + 1);
+        text[start..].lines().next().unwrap_or_default()
+    });
+    let message = error.message.as_str();
+    if message.starts_with("expected integer, got range") {
+        Some("write `take(2)` for the first two items, `skip(1).take(2)` for others")
+    } else if message.starts_with("expected bool") && line.contains("||") {
+        Some("write `a ?? b` for a default: `||` takes only true and false")
+    } else if message.starts_with("expected bool, got array") || message.starts_with("expected bool, got map") {
+        Some("write `!x.is_empty()`, or `x != ()`: `if` and `while` take only true and false")
+    } else if message.starts_with("expected bool") {
+        Some("write a comparison, such as `x != ()`, `x > 0` or `x != \"\"`")
+    } else if message.starts_with("`!` does not take") {
+        Some("write `x.is_empty()`, or `x == ()`: `!` takes only true and false")
+    } else if message.starts_with("`*` does not take string") {
+        Some("write `\"ab\".repeat(3)`")
+    } else if message.starts_with("`%` does not take string") {
+        Some("write `` `…${x}…` `` for a text with values")
+    } else if message.starts_with("`for` takes") {
+        Some("write `for key in map.keys() { … map[key] … }` for a map")
+    } else {
+        None
+    }
 }
 
 fn describe_error(program: &CompiledScripts, error: EvalAltResult) -> Box<Diagnostic> {
@@ -168,6 +203,8 @@ pub(super) fn describe_parse_error(kind: &ParseErrorType) -> Box<Diagnostic> {
         ParseErrorType::FnDuplicatedDefinition(name, parameters) => {
             error(format!("`{name}` with {parameters} parameters is defined twice"))
         }
+        ParseErrorType::ModuleUndefined(module) => error(format!("there is no module `{module}`"))
+            .help("call functions by their own names, without `::`; a text is only `\"…\"`"),
         other => error(lower_first(&other.to_string()).replace('\'', "`")),
     }
 }

@@ -129,15 +129,26 @@ fn a_list_has_no_structure_that_hides_a_notice() {
 #[test]
 fn what_is_not_read_not_searched_or_not_written_is_told() {
     // Definitions in places that nothing reads.
-    let home = Home::with(&[(".toolsd/tea.toml", "[pack]\n"), ("tools.d/tea.toml", "[pack]\n")]);
+    let misplaced = [
+        ".toolsd/tea.toml",
+        "tools.d/tea.toml",
+        ".toolsd/tool.d/tea.rhai",
+        ".toolsd/tools/pot.hbs",
+        "toolsd/tools.d/tea.toml",
+    ];
+    let mut files = misplaced.map(|file| (file, "[pack]\n")).to_vec();
+    files.push((".toolsd/fixtures/tea.toml", "leaf = 1\n"));
+    let home = Home::with(&files);
     for command in ["check", "trust", "doctor"] {
         let said = home.run(&[command]);
-        for file in ["`.toolsd/tea.toml`", "`tools.d/tea.toml`"] {
+        assert!(!format!("{}{}", said.out, said.err).contains("fixtures"), "{command}: {}{}", said.out, said.err);
+        for file in misplaced.map(|file| format!("`{file}`")) {
             let reported = format!("{}{}", said.out, said.err);
             assert!(reported.contains(&format!("{file} is not read")), "{command}: {reported}");
         }
     }
     assert!(!home.run(&["check", "--dir", "."]).err.contains("`tools.d/tea.toml` is not read"));
+    assert!(!home.run(&["check", "--dir", "toolsd"]).out.contains("`toolsd/tools.d/tea.toml` is not read"));
     // Texts in other encodings; an image is not one.
     let find = "fn look_up(args) { find_in_files(\"*.txt\", \"tea\").len() }\n";
     let home = Home::with(&[(".toolsd/tools.d/tea.toml", TOOL), (".toolsd/tools.d/tea.rhai", find), ("a.txt", "tea")]);
@@ -153,6 +164,38 @@ fn what_is_not_read_not_searched_or_not_written_is_told() {
     let ended = home.command().args(["call", "look_up"]).stdout(full).output().unwrap();
     assert_eq!(ended.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&ended.stderr).contains("standard output does not have the whole answer"));
+}
+
+/// A template that lies elsewhere in the workspace is named with where it belongs.
+#[test]
+fn a_template_in_another_folder_is_located() {
+    let pack = TOOL.replace("effect = \"reads\"", "effect = \"reads\"\ntemplate = \"templates/tea/pot.hbs\"");
+    for place in ["templates/pot.hbs", ".toolsd/pot.hbs", ".toolsd/templates/pots/pot.hbs", ".toolsd/templates/pot.hbs"]
+    {
+        let home = Home::with(&[(".toolsd/tools.d/tea.toml", &pack), (place, "tea")]);
+        home.trust();
+        let reported = home.run(&["check"]).out;
+        let expected = format!(
+            "it is at `{place}`: move it to `.toolsd/templates/tea/pot.hbs`, and write `templates/tea/pot.hbs`"
+        );
+        assert!(reported.contains(&expected), "{place}: {reported}");
+    }
+}
+
+/// A command in a folder of a project names the folder above that would serve; a server does not.
+#[test]
+fn a_workspace_above_is_named() {
+    let home = Home::with(&[(".toolsd/tools.d/tea.toml", TOOL), ("deep/er/a.txt", ""), ("own/toolsd.toml", "")]);
+    let in_folder = |folder: &str, words: &[&str]| {
+        let output = home.command().current_dir(home.workspace().join(folder)).args(words).output().unwrap();
+        String::from_utf8_lossy(&output.stderr).matches("is not read: toolsd serves the folder").count()
+    };
+    for command in [&["list"][..], &["check"], &["call", "look_up"], &["doctor"], &["list", "--format", "json"]] {
+        assert_eq!(in_folder("deep/er", command), 1, "{command:?}");
+        assert_eq!(in_folder("own", command), 0, "{command:?}");
+        assert_eq!(in_folder(".", command), 0, "{command:?}");
+    }
+    assert_eq!(in_folder("deep/er", &["list", "--workspace", "."]), 0);
 }
 
 const TOOL: &str = "[pack]\ntitle = \"Tea\"\nversion = \"1.0.0\"\ngrants = { read = [\".\"] }\n[[tool]]\nname = \"look_up\"\ndescription = \"Finds tea.\"\neffect = \"reads\"\n";

@@ -59,8 +59,8 @@ pub fn clients(context: &CommandContext) -> Vec<Finding> {
         }
         let read = disk.read(&file).map_err(|diagnostic| diagnostic.message.clone());
         match read.and_then(|bytes| parse_config(&file, &bytes)) {
-            Ok(tree) => visit_servers(&tree, root, 0, &mut |name, server| {
-                findings.push(check_server(context, &disk, client, &file, name, server))
+            Ok(tree) => visit_servers(&tree, root, 0, &mut |key, name, server| {
+                findings.extend(check_entry(context, &disk, (client, &file, key), name, server));
             }),
             Err(why) => findings.push(Finding::note("client", format!("{client}: `{file}` cannot be read: {why}"))),
         }
@@ -84,42 +84,109 @@ fn parse_config(file: &str, bytes: &[u8]) -> Result<Json, String> {
     }
 }
 
-/// Visits every entry that starts toolsd for this workspace. Each project, named by its folder, may have its own table
-/// of servers.
-fn visit_servers(tree: &Json, workspace: &str, depth: usize, visit: &mut impl FnMut(&str, &Json)) {
+/// Visits every entry of a table of servers, with the key of the table. Each project, named by its folder, may have its
+/// own table.
+fn visit_servers(tree: &Json, workspace: &str, depth: usize, visit: &mut impl FnMut(&str, &str, &Json)) {
     if depth > MAX_DEPTH {
         return;
     }
     for (key, value) in tree.as_object().into_iter().flatten() {
         if ["mcpServers", "servers", "mcp_servers"].contains(&key.as_str()) {
-            let all = value.as_object().into_iter().flatten();
-            all.filter(|(_, server)| is_ours(server)).for_each(|(name, server)| visit(name, server));
+            value.as_object().into_iter().flatten().for_each(|(name, server)| visit(key, name, server));
         } else if !path::is_absolute(key) || path::is_below(workspace, &path::clean(key)) {
             visit_servers(value, workspace, depth + 1, visit);
         }
     }
 }
 
-fn is_ours(server: &Json) -> bool {
-    server.get("command").and_then(Json::as_str).is_some_and(|command| path::name(command) == "toolsd")
+/// The only key under which a client reads its servers.
+fn key_of_servers(client: &str) -> &'static str {
+    match client {
+        "VS Code" => "servers",
+        "Codex" => "mcp_servers",
+        _ => "mcpServers",
+    }
 }
 
-fn check_server(context: &CommandContext, disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> Finding {
-    let says = |what: String| format!("{client}, `{file}`: the server `{name}` {what}");
+/// How an entry that is meant for toolsd starts it.
+enum Start<'a> {
+    /// By itself or with a runner of packages, with these arguments.
+    Direct(Vec<&'a str>),
+    /// With a program whose arguments are not known here, such as a shell or a container.
+    Other,
+}
+
+/// How an entry starts toolsd; `None` if it is not meant for it.
+fn find_start<'a>(name: &'a str, server: &'a Json) -> Option<Start<'a>> {
+    let command = server.get("command")?.as_str()?;
+    let words = server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+    let is_package = |word: &&str| *word == "toolsd" || word.starts_with("toolsd@");
+    match path::name(command) {
+        "toolsd" => return Some(Start::Direct(words.collect())),
+        "npx" | "uvx" if words.clone().any(|word| is_package(&word)) => {
+            // The package and its program may both be named: `--package toolsd@0.1.0 toolsd`.
+            let own = words.skip_while(|word| !is_package(word)).skip_while(is_package);
+            return Some(Start::Direct(own.collect()));
+        }
+        _ => {}
+    }
+    // An argument that is a path may be a folder of this name, which another server serves.
+    let mut mentions = words.filter(|word| !word.starts_with(['/', '~', '.'])).chain([name, command]);
+    mentions.any(|word| word.contains("toolsd")).then_some(Start::Other)
+}
+
+/// The finding of an entry that is meant for toolsd.
+fn check_entry(
+    context: &CommandContext,
+    disk: &Disk,
+    (client, file, key): (&str, &str, &str),
+    name: &str,
+    server: &Json,
+) -> Option<Finding> {
+    let start = find_start(name, server)?;
+    let wanted = key_of_servers(client);
+    if key != wanted {
+        let what = format!("{client}, `{file}`: the server `{name}` is under `{key}`, which {client} does not read");
+        return Some(Finding::broken("client", what).next(format!("move it to `{wanted}`")));
+    }
+    Some(check_server(context, disk, &format!("{client}, `{file}`: the server `{name}`"), server, &start))
+}
+
+/// The finding of a program that a client cannot start.
+fn missing_program(subject: &str, command: &str, diagnostic: &Diagnostic) -> Finding {
+    let mut words = command.split_whitespace();
+    let next = match (words.next(), words.next()) {
+        (Some(program), Some(_)) if !path::is_absolute(command) => {
+            let args: Vec<&str> = command.split_whitespace().skip(1).collect();
+            format!("`command` is the program alone: `\"command\": \"{program}\", \"args\": {}`", Json::from(args))
+        }
+        _ => {
+            let own = diagnostic.help.as_ref().map(|help| format!("{help}; ")).unwrap_or_default();
+            match path::name(command) {
+                "toolsd" => {
+                    format!("{own}`cargo install --path .` puts it into the `PATH`, or name it by its absolute path")
+                }
+                _ => format!("{own}an installed server starts with `\"command\": \"toolsd\", \"args\": [\"serve\"]`"),
+            }
+        }
+    };
+    Finding::broken("client", format!("{subject} names `{command}`: {}", diagnostic.message)).next(next)
+}
+
+fn check_server(context: &CommandContext, disk: &Disk, subject: &str, server: &Json, start: &Start<'_>) -> Finding {
+    let says = |what: String| format!("{subject} {what}");
     let command = server.get("command").and_then(Json::as_str).unwrap_or_default();
     // The client searches its own `PATH`, which only the client knows.
     let program = match disk.program(command) {
         Ok(program) => program.path,
-        Err(diagnostic) => {
-            let next = diagnostic.help.clone().unwrap_or_default();
-            let next =
-                format!("{next}; `cargo install --path .` puts it into the `PATH`, or name it by its absolute path");
-            let next = next.trim_start_matches("; ").to_owned();
-            return Finding::broken("client", says(format!("names `{command}`: {}", diagnostic.message))).next(next);
-        }
+        Err(diagnostic) => return missing_program(subject, command, &diagnostic),
     };
-    let words = server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-    let line = match parse_arguments(words) {
+    let Start::Direct(words) = start else {
+        let next = "`\"command\": \"toolsd\", \"args\": [\"serve\"]` starts this server itself";
+        return Finding::note("client", says(format!("starts `{program}`, whose arguments are not checked")))
+            .next(next);
+    };
+    let line = match parse_arguments(words.iter().copied()) {
         Ok(line) => line,
         Err(why) => {
             return Finding::broken("client", says(format!("is not started by its arguments: {why}")))
@@ -346,6 +413,25 @@ mod tests {
             parse_arguments(["serve", "--sandbox", "off"].into_iter())
                 .is_ok_and(|line| line.options.sandbox == SandboxChoice::Off)
         );
+    }
+
+    #[test]
+    fn runners_of_packages_start_toolsd_with_what_follows_its_name() {
+        let start = |name: &str, command: &str, args: &[&str]| {
+            let server = serde_json::json!({ "command": command, "args": args });
+            match find_start(name, &server) {
+                Some(Start::Direct(words)) => words.join(" "),
+                Some(Start::Other) => "other".to_owned(),
+                None => "none".to_owned(),
+            }
+        };
+        assert_eq!(start("t", "/usr/bin/toolsd", &["serve"]), "serve");
+        assert_eq!(start("t", "uvx", &["toolsd@0.1.0", "serve"]), "serve");
+        assert_eq!(start("t", "/usr/bin/npx", &["-y", "toolsd", "serve", "--dir", "x"]), "serve --dir x");
+        assert_eq!(start("t", "npx", &["--package", "toolsd@0.1.0", "toolsd", "serve"]), "serve");
+        assert_eq!(start("t", "npx", &["-y", "server-files", "/work/toolsd"]), "none");
+        assert_eq!(start("t", "bash", &["-c", "cd x && toolsd serve"]), "other");
+        assert_eq!(start("toolsd", "tools", &["serve"]), "other");
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! What to write in place of idioms of other languages, for the errors of scripts that come with a call. A model obeys
 //! the text of an error and nothing else, so each error names the form that works.
 
-mod lines;
 pub(super) mod unused;
 mod words;
 
 use super::super::compiled::Script;
 use super::super::engine::is_for_callers;
 use super::super::errors::describe_parse_error;
+use super::super::idioms::{Spot, idiom, strip_texts};
 use super::super::unbalanced::describe_unbalanced;
 use super::property_reads::PropertyReads;
 use super::spelling::parts::{Part, parts};
@@ -17,7 +17,6 @@ use crate::primitive_api::{Host, ToolAccess};
 use crate::primitives;
 use crate::source::Source;
 use crate::value::Json;
-use lines::{Spot, idiom, strip_texts};
 use rhai::{ParseError, ParseErrorType};
 use std::sync::Arc;
 use words::{object, verb};
@@ -197,11 +196,6 @@ pub(super) fn explain_error(
         error.message = format!("a script of a caller has no `{name}`: it reaches tools, and nothing else");
         return error.help("`tools(\"words\")` finds the tool that does it");
     }
-    if error.help.is_none()
-        && let Some(help) = describe_value(&error)
-    {
-        return error.help(help);
-    }
     match missing {
         Some(name) => explain_missing(error, &name, host),
         None => error,
@@ -224,35 +218,6 @@ fn explain_missing(mut error: Box<Diagnostic>, name: &str, host: &dyn Host) -> B
         "`tools(\"words\")` finds tools; arrays have map, filter, find, some, all, reduce, sort, group_by, take"
             .to_owned()
     }))
-}
-
-/// The help for an operator or a statement that does not take a value.
-fn describe_value(error: &Diagnostic) -> Option<&'static str> {
-    let line = error.at.as_ref().map_or("", |at| {
-        let text = &at.source.text;
-        let start = text[..at.span.start].rfind('\n').map_or(0, |found| found + 1);
-        text[start..].lines().next().unwrap_or_default()
-    });
-    let message = error.message.as_str();
-    if message.starts_with("expected integer, got range") {
-        Some("write `take(2)` for the first two items, `skip(1).take(2)` for others")
-    } else if message.starts_with("expected bool") && line.contains("||") {
-        Some("write `a ?? b` for a default: `||` takes only true and false")
-    } else if message.starts_with("expected bool, got array") || message.starts_with("expected bool, got map") {
-        Some("write `!x.is_empty()`, or `x != ()`: `if` and `while` take only true and false")
-    } else if message.starts_with("expected bool") {
-        Some("write a comparison, such as `x != ()`, `x > 0` or `x != \"\"`")
-    } else if message.starts_with("`!` does not take") {
-        Some("write `x.is_empty()`, or `x == ()`: `!` takes only true and false")
-    } else if message.starts_with("`*` does not take string") {
-        Some("write `\"ab\".repeat(3)`")
-    } else if message.starts_with("`%` does not take string") {
-        Some("write `` `…${x}…` `` for a text with values")
-    } else if message.starts_with("`for` takes") {
-        Some("write `for key in map.keys() { … map[key] … }` for a map")
-    } else {
-        None
-    }
 }
 
 /// The help for a verb of lists that is called on a map or on nothing.

@@ -236,10 +236,53 @@ fn a_sign_or_word_of_another_language_is_translated_where_the_script_stops() {
         ("if x == 1 and x == 2 { }", "`&&`"),
         ("let f = x => x + 1;", "`|x| x + 1`"),
         ("let a = x is 1;", "`==`"),
+        ("console.log(x);", "`print`"),
+        ("let a = JSON.parse(\"1\");", "`parse_json`"),
+        ("let a = JSON.stringify(x);", "`to_json`"),
+        ("let a = typeof x;", "`type_of(x)`"),
+        ("raise \"no\";", "`throw \"message\"`"),
+        ("let a = f\"a {x}\";", "`…${x}…`"),
+        ("let a = [y for y in x];", "`rows.filter(|r| …).map(|r| …)`"),
+        ("# why", "`//`"),
+        ("match x { 1 => 2 }", "`switch n {"),
+        ("let a = \"ab\"[0:1];", "`rows.take(2)`"),
+        ("for (let i = 0; i < 3; i++) { }", "`for i in 0..10 { … }`"),
+        ("let {a} = x;", "`let id = r.id;`"),
+        ("let a = String::from(\"a\");", "without `::`"),
+        ("let a = x || \"d\";", "`a ?? b`"),
+        ("let a: i64 = 1;", "leave the type out"),
+        // A block, not the map for which scripts of clients take it.
+        ("let a = { b: 1 };", "`#{ key: value }`"),
     ] {
-        let text = format!("fn t() {{ let x = 1; {line} 1 }}");
+        let text = format!("fn t() {{ let x = 1;\n{line} 1 }}");
         let (_, errors) = Program::compile(&[("p/a.rhai", &text)]);
         let help = errors.first().and_then(|error| error.help.clone()).unwrap_or_default();
         assert!(help.contains(says), "{line}: {help}");
+    }
+}
+
+#[test]
+fn a_function_that_is_named_as_a_reserved_word_gets_the_name_of_the_default() {
+    for word in ["new", "import", "use", "if", "for", "in", "await", "null", "match"] {
+        let (_, errors) = Program::compile(&[("p/a.rhai", &format!("private fn {word}(args) {{\n    1\n}}\n"))]);
+        let reported: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        let expected = format!(
+            "p/a.rhai:1:12: a function cannot have the name `{word}`: it is a reserved word (name it `{word}_tool`, the default function of a tool `{word}`)"
+        );
+        assert_eq!(reported, [expected]);
+    }
+}
+
+#[test]
+fn values_that_other_languages_take_for_true_or_for_a_list_of_pairs_get_the_form_that_works() {
+    for (line, says) in [
+        ("if a.b { 1 }", "write a comparison, such as `x != ()`"),
+        ("if a { 1 }", "write `!x.is_empty()`, or `x != ()`"),
+        ("!a.b", "`!` takes only true and false"),
+        ("a.b || a.c", "write `a ?? b` for a default"),
+        ("for (k, v) in a { }", "`for key in map.keys() { … map[key] … }`"),
+    ] {
+        let reported = error(&format!("fn main() {{ let a = #{{ b: \"x\", c: \"y\" }}; {line} }}"));
+        assert!(reported.contains(says), "{line}: {reported}");
     }
 }

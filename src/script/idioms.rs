@@ -1,5 +1,6 @@
 //! Idioms of other languages that a script does not parse, and what it writes.
 
+use crate::diagnostic::foreign_word;
 use rhai::ParseErrorType;
 
 /// Where a script stopped being one.
@@ -45,7 +46,24 @@ impl Spot<'_> {
 
 /// What to write in place of the first idiom that is at a place.
 pub(super) fn idiom(spot: &Spot<'_>) -> Option<&'static str> {
-    IDIOMS.iter().find(|(is_there, _)| is_there(spot)).map(|(_, says)| *says)
+    IDIOMS.iter().chain([&BLOCK]).find(|(is_there, _)| is_there(spot)).map(|(_, says)| *says)
+}
+
+/// The same for a script of a pack, at the offset of its error.
+pub(super) fn describe_idiom(text: &str, at: usize, kind: &ParseErrorType) -> Option<String> {
+    let (before, rest) = text.split_at_checked(at)?;
+    let before = before.rsplit('\n').next().unwrap_or_default();
+    let rest = rest.split('\n').next().unwrap_or_default();
+    if let ParseErrorType::VariableUndefined(_) = kind {
+        // An object of another language comes with its member, as in `JSON.parse`.
+        let end = rest.find(|letter| !is_of_name(letter) && letter != '.').unwrap_or(rest.len());
+        if let Some(help) = foreign_word(&rest[..end]) {
+            return Some(help);
+        }
+    }
+    let line = strip_texts(&format!("{before}{rest}"));
+    let spot = Spot { line: &line, before, rest, kind };
+    IDIOMS.iter().find(|(is_there, _)| is_there(&spot)).map(|(_, says)| (*says).to_owned())
 }
 
 type Idiom = (fn(&Spot<'_>) -> bool, &'static str);
@@ -96,12 +114,12 @@ const IDIOMS: &[Idiom] = &[
     (|spot| spot.rest_starts(&["new Set"]), "write `to_set(list)`, or `list.unique()`"),
     (|spot| spot.rest_starts(&["new Map", "new Object"]), "write a map: `#{ key: value }`"),
     (|spot| spot.before.trim_end().ends_with("let mut"), "leave `mut` out: every variable can change"),
+    (|spot| has_slice(spot), "write `rows.take(2)`, or `rows.skip(1).take(2)`"),
     (|spot| has_type(spot), TYPES),
     (
         |spot| has_regex(spot),
         "a regular expression is a text: `find_all(text, \"[0-9]+\")`, `matches(…)`, `replace_regex(…)`",
     ),
-    (|spot| has_slice(spot), "write `rows.take(2)`, or `rows.skip(1).take(2)`"),
     (|spot| spot.line.contains("++") || spot.line.contains("--"), "write `i += 1` or `i -= 1`"),
     (|spot| spot.line.contains("..."), "there is no spread: `a + b` joins arrays, and `merge(a, b)` joins maps"),
     (|spot| has_ternary(spot.line), IF),
@@ -128,11 +146,13 @@ const IDIOMS: &[Idiom] = &[
     (|spot| has_named_argument(spot.line) && !spot.is_at_assignment(), NAMED),
     (|spot| spot.is_at_name() && spot.before.trim_end().ends_with(','), NAMED),
     (|spot| spot.is_missing("{") && spot.starts(&["if", "for", "while", "else", "}"]), BRACES),
-    (
-        |spot| spot.line.contains("= {") && !spot.rest.is_empty() && !spot.line.contains("= {}"),
-        "after `=` a `{` begins a map: write a block of statements as a function or a closure",
-    ),
 ];
+
+/// Only scripts that come with a call take a `{` for a map.
+const BLOCK: Idiom = (
+    |spot| spot.line.contains("= {") && !spot.rest.is_empty() && !spot.line.contains("= {}"),
+    "after `=` a `{` begins a map: write a block of statements as a function or a closure",
+);
 
 /// A line of code without what is in quotes.
 pub(super) fn strip_texts(line: &str) -> String {
