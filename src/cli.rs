@@ -13,10 +13,8 @@ mod diff;
 mod docs;
 mod doctor;
 mod eject;
-mod export;
 mod fetch;
 mod hot_reload;
-mod import;
 mod list;
 mod lock;
 mod man;
@@ -134,8 +132,6 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
         CliCommand::Schema(schema) => schema.run(&context.terminal),
         CliCommand::New(new) => new.run(&context),
         CliCommand::Eject(eject) => eject.run(&context),
-        CliCommand::Import(import) => import.run(&context),
-        CliCommand::Export(export) => export.run(&context),
         CliCommand::Trust(trust) => trust.run(&context),
         CliCommand::Add(add) => add.run(&context),
         CliCommand::Remove(remove) => remove.run(&context),

@@ -27,7 +27,6 @@ pub mod primitives;
 pub mod script;
 pub mod template;
 pub mod definition;
-pub mod exchange;
 pub mod registry;
 pub mod distribution;
 pub mod surface;

@@ -9,7 +9,7 @@ mod error;
 mod pure;
 mod usage;
 
-pub use error::{HELPER, PARTIAL, SYNTAX, Tag, tags};
+pub use error::{HELPER, PARTIAL, SYNTAX};
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, find_merge_conflict};
 use crate::source::{Place, Source};

@@ -8,9 +8,7 @@ use super::cost::CostCommand;
 use super::diff::DiffCommand;
 use super::docs::DocsCommand;
 use super::eject::EjectCommand;
-use super::export::ExportCommand;
 use super::fetch::FetchCommand;
-use super::import::ImportCommand;
 use super::list::ListCommand;
 use super::lock::LockCommand;
 use super::man::ManCommand;
@@ -67,10 +65,6 @@ pub(super) enum CliCommand {
     New(NewCommand),
     /// Copy a pack, or one of its files, out of the binary to change it here.
     Eject(EjectCommand),
-    /// Import prompts from files of other systems: dotprompt, commands of Claude Code.
-    Import(ImportCommand),
-    /// Export prompts to files of other systems: dotprompt, commands of Claude Code.
-    Export(ExportCommand),
     /// Allow the pack files of this workspace to be used.
     Trust(TrustCommand),
     /// Show what a model reads of prompts, as Markdown.

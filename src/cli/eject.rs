@@ -31,7 +31,7 @@ impl EjectCommand {
         let mut hashes = read_ejected(target.as_ref(), EJECTED);
         let mut changes = Vec::new();
         //= docs/spec.md#command-line
-        //# `toolsd eject`, `import` and `export` MUST write all files or none.
+        //# `toolsd eject` MUST write all files or none.
         for path in &paths {
             if target.stat(path)?.is_some() && !self.force {
                 let diagnostic = Diagnostic::new(Code("usage"), format!("`{}/{path}` already exists", target.root()));

@@ -12,9 +12,9 @@ use crate::registry::{
 use clap::{Args, Subcommand};
 use from_script::SourceScript;
 use serde_json::json;
-use skeleton::{pack_to_extend, skeleton_pack, skeleton_prompt, skeleton_tool};
-
-pub(super) use skeleton::{check_name, definition, outdated_schema, print_written, title};
+use skeleton::{
+    check_name, outdated_schema, pack_to_extend, print_written, skeleton_pack, skeleton_prompt, skeleton_tool,
+};
 
 /// Write a working skeleton.
 #[derive(Args)]

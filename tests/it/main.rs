@@ -15,7 +15,6 @@ mod check;
 mod clients;
 mod code_mode;
 mod command_line;
-mod exchange;
 mod graph_errors;
 mod listing;
 #[cfg(target_os = "linux")]

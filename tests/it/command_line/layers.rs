@@ -135,7 +135,7 @@ fn missing_and_untrusted_packs_are_distinguished() {
 
 //= docs/spec.md#command-line
 //= type=test
-//# `toolsd eject`, `import` and `export` MUST write all files or none.
+//# `toolsd eject` MUST write all files or none.
 #[test]
 fn an_eject_over_a_file_that_is_there_changes_nothing() {
     let home = Home::with(&[]);
