@@ -38,20 +38,6 @@ fn a_preview_shows_what_a_model_reads() {
 }
 
 #[test]
-fn who_uses_a_partial_is_found_through_others() {
-    let home = catalogue();
-    let said = home.run(&["uses", "templates/review/tone.hbs", "--format", "json"]).ended(0).json();
-    let at = |index: usize| said["uses"][index]["at"].as_str().unwrap().to_owned();
-    assert!(at(0).starts_with("templates/review/review.hbs:5"), "{said}");
-    assert!(at(1).starts_with("tools.d/review.toml:8"), "{said}");
-    assert_eq!(said["uses"][1]["through"], json!(["templates/review/review.hbs"]));
-    assert!(home.run(&["uses", "templates/review/tune.hbs"]).ended(2).err.contains("did you mean"));
-    home.write(".toolsd/templates/review/alone.hbs", "x");
-    home.trust();
-    assert!(home.run(&["uses", "templates/review/alone.hbs"]).ended(0).err.contains("nothing names"));
-}
-
-#[test]
 fn what_prompts_say_is_compared_as_a_model_reads_it() {
     let home = catalogue();
     home.run(&["lock"]).ended(0);
