@@ -4,6 +4,7 @@ use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::registry::WORKSPACE_FOLDER;
+use crate::world::path::name;
 
 /// The code of a file that is named and does not exist.
 pub const CODE: Code = Code("missing-file");
@@ -36,18 +37,17 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if path.is_empty() || subject.has(path) {
             continue;
         }
-        let file = path.rsplit('/').next().unwrap_or_default();
+        let file = name(path);
         // Templates are only in their folder, so a path elsewhere cannot be what is meant.
-        let is_moved = |known: &&&str| {
-            path.starts_with("templates/") && !known.starts_with("templates/") && known.rsplit('/').next() == Some(file)
-        };
+        let is_moved =
+            |known: &&&str| path.starts_with("templates/") && !known.starts_with("templates/") && name(known) == file;
         if let Some(known) = subject.paths.iter().find(is_moved) {
             let help =
                 format!("it is at `{known}`: move it to `templates/{}/{file}`, and write that path", subject.pack);
             diagnostics.push(error_at(CODE, at, format!("there is no {what} `{path}`"), help));
             continue;
         }
-        let is_same = |known: &&&str| known.rsplit('/').next() == Some(file);
+        let is_same = |known: &&&str| name(known) == file;
         let help = subject.paths.iter().find(is_same).map(|same| format!("did you mean `{same}`?")).or_else(|| {
             did_you_mean(path, subject.paths.iter().copied().filter(|known| ending(known) == ending(path)))
         });

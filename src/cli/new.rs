@@ -6,9 +6,7 @@ mod skeleton;
 use super::context::{CommandContext, change_trust_record, load_trust, open_layer};
 use super::options::{CommandResult, Exit, OutputFormat};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::registry::{
-    Permissions, TrustedFile, WORKSPACE_FOLDER, differing_files, hash_hex, keep_trusted, pack_of_file,
-};
+use crate::registry::{Permissions, WORKSPACE_FOLDER, differing_files, keep_trusted, pack_of_file};
 use clap::{Args, Subcommand};
 use from_script::SourceScript;
 use serde_json::json;
@@ -123,14 +121,12 @@ fn trust_written(context: &CommandContext, files: &[(String, String)]) -> Result
     let root = context.workspace.root();
     files.iter().try_for_each(|(_, text)| keep_trusted(text.as_bytes()))?;
     change_trust_record(root, |record| {
-        let trust = record.workspace_mut(root);
-        let mut state = trust.last_state().cloned().unwrap_or_default();
-        for (path, text) in files {
+        let written = files.iter().map(|(path, text)| {
             let (path, bytes) = (path_in_workspace(path), text.as_bytes());
             let permissions = Permissions::from_file(&path, bytes);
-            state.insert(path, TrustedFile { hash: hash_hex(bytes), permissions });
-        }
-        trust.allow_state(state);
+            (path, bytes, permissions)
+        });
+        record.workspace_mut(root).allow_files(written);
     })
     .map(drop)
 }

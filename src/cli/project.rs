@@ -280,7 +280,7 @@ impl Project {
         // What the last layer leaves behind may be an empty file.
         if !settings.is_empty() || self.read[0].is_some() {
             let source = Source::new(SETTINGS_FILE, self.settings.as_str());
-            trust.allow_file(SETTINGS_FILE, settings, Permissions::from_settings(&source));
+            trust.allow_files([(SETTINGS_FILE.to_owned(), settings, Permissions::from_settings(&source))]);
         }
         for state in states {
             trust.allow_layer(&state.name, state.to_trusted(false));

@@ -159,10 +159,12 @@ impl WorkspaceTrust {
         self.edits.retain(|path, _| self.states.iter().any(|state| state.contains_key(path)));
     }
 
-    /// Trusts another content of one file, among those that were confirmed last.
-    pub fn allow_file(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
+    /// Trusts other contents of these files, among those that were confirmed last.
+    pub fn allow_files<'a>(&mut self, files: impl IntoIterator<Item = (String, &'a [u8], Permissions)>) {
         let mut state = self.last_state().cloned().unwrap_or_default();
-        state.insert(path.to_owned(), TrustedFile { hash: hash_hex(bytes), permissions });
+        let files = files.into_iter();
+        state
+            .extend(files.map(|(path, bytes, permissions)| (path, TrustedFile { hash: hash_hex(bytes), permissions })));
         self.allow_state(state);
     }
 

@@ -56,7 +56,7 @@ impl SecretValues {
                 utf8_percent_encode(value, &RESERVED_IN_PATH).to_string(),
                 // A cell of a Markdown table.
                 value.replace('|', "\\|"),
-                in_ascii_json(value),
+                in_ascii_json(&escaped),
                 // Data that contains JSON is shown as JSON again.
                 in_json(&escaped),
                 escaped,
@@ -73,15 +73,14 @@ impl SecretValues {
     }
 }
 
-/// A text as programs write it in JSON that has ASCII only, without its quotes.
-fn in_ascii_json(text: &str) -> String {
-    let quoted = Json::from(text).to_string();
+/// A text that is escaped as in JSON, as programs write it that keep to ASCII.
+fn in_ascii_json(escaped: &str) -> String {
     let mut units = [0; 2];
     let escape = |character: char| match character.is_ascii() {
         true => character.to_string(),
         false => character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
     };
-    quoted[1..quoted.len() - 1].chars().map(escape).collect()
+    escaped.chars().map(escape).collect()
 }
 
 /// What base64 makes of a value inside a longer text, as in `user:password` of HTTP: one form for each remainder of its place

@@ -154,10 +154,9 @@ fn check_entry(
 
 /// The finding of a program that a client cannot start.
 fn missing_program(subject: &str, command: &str, diagnostic: &Diagnostic) -> Finding {
-    let mut words = command.split_whitespace();
-    let next = match (words.next(), words.next()) {
-        (Some(program), Some(_)) if !path::is_absolute(command) => {
-            let args: Vec<&str> = command.split_whitespace().skip(1).collect();
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let next = match words.as_slice() {
+        [program, args @ ..] if !args.is_empty() && !path::is_absolute(command) => {
             format!("`command` is the program alone: `\"command\": \"{program}\", \"args\": {}`", Json::from(args))
         }
         _ => {
